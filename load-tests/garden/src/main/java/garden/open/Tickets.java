@@ -7,7 +7,7 @@ import org.springframework.stereotype.Component;
 @Component
 class Tickets implements Step {
 
-    @SuppressWarnings("unused") // Each iteration of the loop writes this field, which takes time.
+    @SuppressWarnings("unused") // The loop writes this field to use processor time.
     private volatile long drawn;
 
     @Override

@@ -9,7 +9,10 @@ import java.util.List;
  */
 public final class Fault {
 
-    /** Matches any recommended change of a size. For faults that no pool size can repair, such a change is harmful. */
+    /**
+     * Matches every recommendation to change a pool size. For a fault that no pool size can repair, these
+     * recommendations are harmful.
+     */
     public static final String NO_SIZE =
             "(max-active|max-total|max-idle|maximum-pool-size|max-per-host|max-wait|threads|queue-capacity)=\\S*\\d";
 

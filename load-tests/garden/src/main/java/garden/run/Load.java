@@ -46,7 +46,7 @@ public final class Load implements AutoCloseable {
         perTick = times;
     }
 
-    /** Makes the rate rise and fall by the given share of its value, with a period of eight seconds. */
+    /** Makes the rate rise and fall by the given share of its value. Each cycle takes eight seconds. */
     public void wave(double share) {
         wave = share;
     }

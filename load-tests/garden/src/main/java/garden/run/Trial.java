@@ -41,7 +41,7 @@ final class Trial {
                         return runAlone(fault);
                     }
                 }
-                awaitHealthy(); // A fault in another trial might have slowed this application down.
+                awaitHealthy(); // Waits until this application has recovered from another trial's fault.
             }
         }
         throw new IllegalStateException("the loop above returns");
@@ -95,8 +95,8 @@ final class Trial {
     }
 
     /**
-     * Waits until the diagnosis reports a missed target or the health status is not UP, which is an alarm in a healthy
-     * shop.
+     * Waits until the diagnosis reports a missed target or the health status is not UP. In a healthy shop, both are
+     * alarms.
      *
      * @return the number of seconds until the alarm; -1 if there was no alarm
      */

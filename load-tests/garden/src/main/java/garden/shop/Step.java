@@ -1,6 +1,9 @@
 package garden.shop;
 
-/** One step in the handling of an order. The code of a fault runs in a step, and only while that fault is injected. */
+/**
+ * One step in the handling of an order. A step contains the code of a fault, and runs this code only while the fault is
+ * injected.
+ */
 public interface Step {
 
     /** Performs this step when an order is placed, which happens in 60 % of the calls. */

@@ -7,7 +7,10 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The database of the shop application, which connects to it through a {@link Link}. Confined to one thread. */
+/**
+ * The shop application's database. The application connects to the database through a {@link Link}. Confined to one
+ * thread.
+ */
 public final class Database {
 
     private final Engine engine;

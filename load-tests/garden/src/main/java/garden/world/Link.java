@@ -100,7 +100,7 @@ public final class Link implements AutoCloseable {
                     daemon(() -> connect(near));
                 }
             } catch (IOException e) {
-                return; // The link's server socket has been closed.
+                return; // The link has been closed, so it accepts no more connections.
             }
         }
     }

@@ -15,8 +15,8 @@ import org.springframework.core.env.Environment;
 /**
  * Prints measurements when the application is ready: the number of loaded classes, the CPU and wall time since the JVM
  * started, the number of live threads, and the size of the heap after a garbage collection. If the application defines
- * a first call, makes this call and prints its duration. Before it counts the threads and measures the heap, requests
- * each path in the {@code startup.read} property from the application's web server. Finally ends the process.
+ * a first call, makes this call and prints its duration. Requests each path in the {@code startup.read} property from
+ * the application's web server before counting the threads and measuring the heap. Finally ends the process.
  */
 public final class StartupProbe implements ApplicationListener<ApplicationReadyEvent> {
 

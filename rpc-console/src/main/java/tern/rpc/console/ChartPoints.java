@@ -16,12 +16,12 @@ import tern.rpc.metrics.LatencyWindow;
  */
 final class ChartPoints {
 
-    /** If the system clock changes by at least this long, the times of all points are computed again. */
+    /** If the system clock changes by at least this duration, the times of all points are computed again. */
     private static final Duration CLOCK_CHANGE = Duration.ofSeconds(2);
 
     private final LatencyWindow window;
     private final String instance;
-    private volatile Instant start = Instant.EPOCH; // the time of second 0 of the window
+    private volatile Instant start = Instant.EPOCH; // the time at which second 0 of the window began
 
     /** @param instance the id of this process */
     ChartPoints(LatencyWindow window, String instance) {

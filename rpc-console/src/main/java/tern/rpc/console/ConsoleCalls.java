@@ -34,7 +34,7 @@ final class ConsoleCalls {
     private final RequestIds requestIds = new RequestIds();
     // The lock of this object guards this field and the next one.
     private final Map<String, ConsoleCall> running = new HashMap<>(); // the running calls by request id
-    private @Nullable ConsoleTransport transport; // null until the console makes its first call
+    private @Nullable ConsoleTransport transport; // The transport is null until the console makes its first call.
 
     ConsoleCalls(
             Json json,

@@ -20,7 +20,7 @@ final class ConsoleTickets {
      */
     private static final int MAX_STOPS = 16;
 
-    private final Map<String, Ticket> tickets = new HashMap<>(); // guarded by this object's lock
+    private final Map<String, Ticket> tickets = new HashMap<>(); // This object's lock guards the map.
 
     /** A ticket for one request. */
     static final class Ticket {

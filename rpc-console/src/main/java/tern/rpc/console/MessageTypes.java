@@ -24,7 +24,7 @@ final class MessageTypes {
     private final Map<String, Definition> definitions;
 
     /**
-     * @param definitions this object adds the types that it describes to this map
+     * @param definitions the map to which this object adds the types that it describes
      */
     MessageTypes(Map<String, Definition> definitions) {
         this.definitions = definitions;

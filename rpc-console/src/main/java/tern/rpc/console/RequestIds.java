@@ -14,9 +14,10 @@ final class RequestIds {
 
     private static final int REMEMBERED_IDS = 10_000;
 
-    // ring buffer of the hashes of recent ids; null until the first id; guarded by this object's lock
+    // A ring buffer of the hashes of recent ids, which is null until the first id. This object's lock guards the
+    // buffer.
     private long @Nullable [] seenIds;
-    private int seen; // guarded by this object's lock
+    private int seen; // This object's lock guards the number.
 
     /** Returns whether the id is known. Stores an unknown id. */
     synchronized boolean isRepeated(String id) {

@@ -16,7 +16,7 @@ import tern.rpc.load.Tally.ErrorCount;
  * @param total the sum of all steps; only this row counts unfinished calls as errors
  * @param errors for each kind of error, the first error's message and the number of errors
  * @param misses the reasons why the run failed; empty if it passed
- * @param distribution the histogram of the latencies of the successful calls in all steps, without empty buckets
+ * @param distribution the latency histogram of the successful calls in all steps, without empty buckets
  */
 public record LatencyReport(
         Load load,
@@ -96,8 +96,8 @@ public record LatencyReport(
     }
 
     /**
-     * Returns the duration for computing the throughput, without the warm-up: the planned duration of the load, or the
-     * time until the last call ended minus the target latency, whichever is longer.
+     * Returns the duration for computing the throughput, without the warm-up. The duration is the longer of two times:
+     * the planned duration of the load, and the time until the last call ended minus the target latency.
      */
     private static double seconds(Tally tally, Target target) {
         Duration taken = tally.lastEnd().minus(tally.load().warmUp()).minus(target.latency());

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class OpenLoopDriver {
 
-    /** The time after the start of the last call at which calls that have not ended are counted as errors. */
+    /** The time to wait after the start of the last call. Calls that have not ended by then are counted as errors. */
     static final Duration GRACE = Duration.ofSeconds(10);
 
     private static final Duration REPORT_EVERY = Duration.ofSeconds(1);

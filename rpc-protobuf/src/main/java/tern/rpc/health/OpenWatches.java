@@ -68,8 +68,8 @@ final class OpenWatches {
 
     /**
      * Chooses the call that must end. An earlier call is chosen only if its address has more calls than the new call's
-     * address would have with the new call. Within one address, the same rule applies to connections. Otherwise, the
-     * new call is chosen.
+     * address, counting the new call. Within one address, the same rule applies to connections. Otherwise, the new call
+     * is chosen.
      */
     private HealthWatch chooseFor(HealthWatch added) {
         Network own = networks.get(network(added.connection()));

@@ -26,7 +26,7 @@ final class Relay implements AutoCloseable {
     // The open pairs of connections (from the client, and to the server), by the local port of the connection to the
     // server.
     private final Map<Integer, Pair> pairs = new ConcurrentHashMap<>();
-    private ServerSocket listening; // the open port; guarded by this, like the thread that accepts connections
+    private ServerSocket listening; // the open port; this object's lock guards this field and the next one
     private Thread accepting;
 
     Relay(int serverPort) {

@@ -38,7 +38,7 @@ public final class RpcTestAddresses {
             List<String> urls = Binder.get(environment)
                     .bind(URL, Bindable.listOf(String.class))
                     .orElseGet(List::of);
-            // Connection details cannot name a registry.
+            // The addresses of registries are omitted, because connection details cannot name a registry.
             return urls.stream().anyMatch(url -> url.matches("(zookeeper|file)://.*")) ? List.of() : urls;
         };
     }

@@ -18,8 +18,8 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
 /**
- * A {@link ScriptedProvider}'s answers to calls to one method. Each call uses the next step of the script. After the
- * last step, all later calls repeat it. Thread-safe.
+ * A {@link ScriptedProvider}'s answers to calls to one method. Each call uses the next step of the script. Calls after
+ * the last step repeat the last step. Thread-safe.
  */
 public final class Script {
 

@@ -79,7 +79,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     private final RpcServer server;
     private final Relay relay;
     private final Map<String, Script> scripts = new ConcurrentHashMap<>();
-    private final List<SeenCall> calls = new ArrayList<>(); // guarded by the list's own lock
+    private final List<SeenCall> calls = new ArrayList<>(); // The list's own lock guards the list.
     private static final ThreadLocal<@Nullable Object> STREAM_ANSWER = new ThreadLocal<>();
 
     private ScriptedProvider(List<ServiceKey> keys, List<Class<?>> types, Serializer serializer) {
@@ -137,8 +137,8 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
      * ScriptedProvider.allowing("com.example.orders.*").of(OrderService.class)
      * }</pre>
      *
-     * @param classes class names, or package names that end in {@code .*} or {@code .**}, for example {@code
-     *     rpc.limits.allowed-classes}
+     * @param classes class names, or package names that end in {@code .*} or {@code .**}, as in
+     *     {@code rpc.limits.allowed-classes}
      * @throws IllegalArgumentException if an entry is neither a class name nor a package name
      */
     public static Builder allowing(String... classes) {
@@ -393,7 +393,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
      * also called before nested classes and individual tests.
      */
     private void closeWith(ExtensionContext context) {
-        // Calling get() on this store also finds values of parent contexts.
+        // The provider is registered once for nested contexts, because get() also finds values of parent contexts.
         ExtensionContext.Store store = context.getStore(NAMESPACE);
         if (store.get(this) == null) {
             store.put(this, (AutoCloseable) this::close);

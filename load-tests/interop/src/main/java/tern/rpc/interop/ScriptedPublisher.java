@@ -15,8 +15,8 @@ import tern.rpc.RpcException;
 
 /**
  * Publishes a script's answers to a stream of requests, as fast as the subscriber requests them. Supports only one
- * subscriber. No thread blocks. A thread that signals an event also handles the event, unless a different thread is
- * already handling events. In this case, that thread handles the new event, too.
+ * subscriber. No thread blocks. A thread that signals an event also handles the event, unless a second thread is
+ * already handling events. The second thread then also handles the new event.
  */
 final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscriber<Q>, Flow.Subscription {
 

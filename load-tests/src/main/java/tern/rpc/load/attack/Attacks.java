@@ -196,7 +196,7 @@ public final class Attacks {
         return new ProcessBuilder(command).redirectErrorStream(true).start();
     }
 
-    /** Returns the first line of output that no logger has written. */
+    /** Skips the log lines in the output, and returns the first other line. */
     private static String read(BufferedReader output) throws IOException {
         String line;
         while ((line = output.readLine()) != null) {

@@ -56,7 +56,7 @@ final class Contents {
     /** Sends a list of a million references, which point to the list itself and to one map. */
     static void references(Attacker attacker) {
         ByteArrayOutputStream list = new ByteArrayOutputStream();
-        list.write(0x57); // an untyped list of variable length
+        list.write(0x57); // the tag of an untyped list of variable length
         list.write('H');
         list.write('Z');
         for (int i = 0; i < REFERENCES; i++) {

@@ -57,7 +57,7 @@ final class Floods {
                 // The attack ignores the answers.
             }
         } catch (IOException e) {
-            // the writing thread notices that the connection is closed
+            // The connection is closed. The writing thread handles this.
         }
     }
 

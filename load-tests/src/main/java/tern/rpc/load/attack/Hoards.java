@@ -165,7 +165,8 @@ final class Hoards {
         byte[] all = calls.toByteArray();
         attacker.together(40, () -> {
             try (RawDubbo connection = attacker.connectDubbo(Crowds.address(next))) {
-                // The calls are encoded in advance. Encoding them here would use processor time that the server needs.
+                // The calls are encoded in advance. Encoding them during the attack would use processor time that the
+                // server needs.
                 connection.write(all);
             }
         });

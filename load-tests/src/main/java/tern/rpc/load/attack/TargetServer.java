@@ -214,7 +214,7 @@ public final class TargetServer {
 
                 @Override
                 public void cancel() {
-                    // The subscriber requests no more messages.
+                    // Nothing needs to be cancelled, because the subscriber requests no more messages.
                 }
             });
         }

@@ -26,7 +26,10 @@ final class BadNodeRun implements AutoCloseable {
     private static final int WARM_UP_SECONDS = 6;
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
-    /** The number of seconds from the end of the fault until the recovered node's share is measured for one second. */
+    /**
+     * The measurement of the recovered node's share begins this many seconds after the end of the fault and takes one
+     * second.
+     */
     private static final int CURED_SECONDS = 4;
 
     private final ScheduledExecutorService timer = Executors.newScheduledThreadPool(2);

@@ -21,7 +21,7 @@ final class DemoReport implements Consumer<String> {
 
     private final Map<Integer, String> names = new LinkedHashMap<>();
     private final Consumer<String> out;
-    private final List<LostCall> lost = new ArrayList<>(); // guarded by this, like all following fields
+    private final List<LostCall> lost = new ArrayList<>(); // This object's lock guards this and all following fields.
     private final Map<Integer, Row> before = new HashMap<>();
     private final Map<Integer, Row> now = new HashMap<>();
     private final Map<Integer, String> shown = new HashMap<>();

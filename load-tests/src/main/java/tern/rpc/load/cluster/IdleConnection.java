@@ -66,6 +66,6 @@ public final class IdleConnection implements ClientConnection {
 
     @Override
     public void close() {
-        // This connection has no socket.
+        // This connection has no socket, so there is nothing to close.
     }
 }

@@ -50,7 +50,7 @@ final class ListChanges {
 
     /**
      * @param arguments {@code --providers=} the length of the list; {@code --rounds=} the number of changes;
-     *     {@code --references=} the number of references whose reviews are counted
+     *     {@code --references=} the number of references whose timer tasks are counted
      */
     public static void main(String[] arguments) {
         Options options = new Options(arguments);
@@ -93,7 +93,7 @@ final class ListChanges {
     }
 
     private void deadList() {
-        for (int run = 0; run < 2; run++) { // The first run loads and compiles the classes.
+        for (int run = 0; run < 2; run++) { // The first run is a warm-up, which loads and compiles the classes.
             Client client = new Client();
             all.forEach(each -> client.kill(each.endpoint()));
             client.lists(all);
@@ -203,7 +203,7 @@ final class ListChanges {
         }
     }
 
-    /** A source whose list the benchmark sets. */
+    /** A source of providers. The benchmark sets its list. */
     private static final class Source implements EndpointSource {
         private final String name;
         private Consumer<EndpointSnapshot> listener = snapshot -> {};

@@ -52,7 +52,7 @@ final class ManyApplications {
     // the maximum number of connections that the client opens per second
     private static final int CONNECTIONS_PER_SECOND = 50;
     private static final int SUBSET = 100; // the number of providers that a reference connects to (docs/cluster.md)
-    private static final int LAST_LIST_SECONDS = 2; // The client delays a new list of providers by at most a second.
+    private static final int LAST_LIST_SECONDS = 2; // The client delays each list by up to a second.
     private static final String CLUSTER_THREAD = "rpc-client-cluster";
 
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();

@@ -143,7 +143,7 @@ final class RegistryScale {
                 plain[i] = (watch.await(size) - written) / NANOS_PER_MILLI;
                 tern[i] = (consumer.awaitList(size).nanos() - written) / NANOS_PER_MILLI;
                 later[i] = tern[i] - plain[i];
-                TimeUnit.SECONDS.sleep(1); // this pause is longer than the client's delay of changes
+                TimeUnit.SECONDS.sleep(1); // the client delays a changed list for less than this pause
             }
             double processor = (consumer.figures().processorNanos() - processorBefore) / NANOS_PER_MILLI / changes;
             print(

@@ -43,7 +43,7 @@ final class SteadyCalls {
     static final class Counts {
 
         private final Histogram micros = new ConcurrentHistogram(HIGHEST_MICROS, 3);
-        private long lostSafe; // guarded by this, like all following fields
+        private long lostSafe; // This object's lock guards this and all following fields.
         private long lostOnce;
         private @Nullable String firstFailure;
 

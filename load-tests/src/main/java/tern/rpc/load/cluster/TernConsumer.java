@@ -56,13 +56,14 @@ final class TernConsumer implements ConsumerClient {
         loops.close();
     }
 
-    /** Wraps a source. Reports each list to the parent process, and then passes the list to the client. */
+    /** Wraps a source of providers. Reports each list to the parent process, and then passes the list to the client. */
     private record Reported(EndpointSource source) implements EndpointSource {
 
         @Override
         public void start(Consumer<EndpointSnapshot> listener) {
             source.start(snapshot -> {
-                // System.nanoTime() has the same origin in all processes on one Linux machine.
+                // The parent process compares this time with its own, because System.nanoTime() has the same origin in
+                // all processes on one Linux machine.
                 RegistryConsumer.say("list %d %d", snapshot.instances().size(), System.nanoTime());
                 listener.accept(snapshot);
             });

@@ -16,7 +16,7 @@ final class Timeline {
     static final int FAULT = 20;
     static final int AFTER = 8;
 
-    /** The number of seconds after the start of a fault in which response times are not measured. */
+    /** Response times are not measured for this number of seconds after the start of a fault. */
     static final int SETTLED = 3;
 
     private static final int SECONDS = BEFORE + FAULT + AFTER;

@@ -69,8 +69,8 @@ public class PickBenchmark {
     public void prepare() {
         cluster = cluster(providers, policy);
         now = System.nanoTime();
-        // A call surveys the providers if the last survey is at least a tenth of a second old. The call made here
-        // performs the only survey, because the benchmark's clock does not advance.
+        // A call surveys the providers if the last survey is at least a tenth of a second old. The benchmark's clock
+        // does not advance, so the setup performs the only survey.
         cluster.pick("get", 0, "", false, null, now);
     }
 

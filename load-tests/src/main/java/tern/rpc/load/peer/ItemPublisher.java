@@ -28,7 +28,7 @@ record ItemPublisher(int items) implements Flow.Publisher<Item> {
         @Override
         public void request(long count) {
             if (wanted.getAndAdd(count) > 0) {
-                return; // The loop below is already running in an outer call, and also handles this request.
+                return; // An outer call is already running the loop, and also handles this request.
             }
             do {
                 give();

@@ -12,7 +12,7 @@ record MappedItems(Flow.Publisher<Item> from) implements Flow.Publisher<Item> {
 
             @Override
             public void onSubscribe(Flow.Subscription subscription) {
-                to.onSubscribe(subscription); // the requests of the subscriber reach the other publisher unchanged
+                to.onSubscribe(subscription); // the source publisher receives the subscriber's requests unchanged
             }
 
             @Override

@@ -18,7 +18,7 @@ final class PipeCall implements SceneCall {
     private final int items;
     private final boolean publishers;
 
-    /** @param publishers whether publishers send and receive the messages rather than observers */
+    /** @param publishers whether publishers, instead of observers, send and receive the messages */
     PipeCall(ProtobufStreams streams, int items, boolean publishers) {
         this.streams = streams;
         this.items = items;

@@ -91,7 +91,7 @@ final class ProcessMeter {
         try {
             return number(Files.readString(directory.resolve("io")), "syscw:");
         } catch (IOException e) {
-            return ProcessCost.UNKNOWN; // The files in /proc exist only on Linux.
+            return ProcessCost.UNKNOWN; // The value is unknown, because the files in /proc exist only on Linux.
         }
     }
 
@@ -104,7 +104,7 @@ final class ProcessMeter {
             }
             return sum;
         } catch (IOException e) {
-            return ProcessCost.UNKNOWN; // The files in /proc exist only on Linux.
+            return ProcessCost.UNKNOWN; // The value is unknown, because the files in /proc exist only on Linux.
         }
     }
 

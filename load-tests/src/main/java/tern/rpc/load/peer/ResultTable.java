@@ -51,7 +51,7 @@ final class ResultTable {
     /**
      * Returns the cells of a row.
      *
-     * @param first the result of the first framework; the row's ratio compares with it
+     * @param first the result of the first framework, with which the row's ratio is computed
      */
     static List<String> cells(Outcome outcome, Outcome first) {
         return List.of(

@@ -56,7 +56,7 @@ public final class Pictures {
     /** A bar with its label, value, colour and end text. */
     private record Bar(String label, double value, String text, String color) {}
 
-    // Picture: the CPU time per call, compared with other frameworks
+    // The following members draw the CPU time per call, compared with other frameworks.
 
     private static final Map<String, String> FRAMEWORKS = Map.ofEntries(
             Map.entry("tern-dubbo", "Tern, dubbo protocol"),
@@ -89,7 +89,7 @@ public final class Pictures {
                 220);
     }
 
-    // Picture: the replay's five rounds (docs/replay.md)
+    // The following methods draw the replay's five rounds (docs/replay.md).
 
     private String rounds() throws IOException {
         List<Bar> bars = new ArrayList<>();
@@ -145,7 +145,7 @@ public final class Pictures {
         throw new IOException("docs/diagnosis.md has no line 'a call'");
     }
 
-    // Picture: the failed calls while one of ten nodes is faulty
+    // The following members draw the failed calls while one of ten nodes is faulty.
 
     private static final List<String> LINES =
             List.of(OURS, "#7fb4cc", "#333333", BAD, "#e0a458", "#8c6bb1", "#5b8c5a", "#a9b4bd");
@@ -223,7 +223,7 @@ public final class Pictures {
         }
     }
 
-    // Picture: the path of a call
+    // The following members draw the path of a call.
 
     /** A step of a call: its class, its description and its thread. */
     private record Step(String type, String words, int lane) {}
@@ -300,7 +300,7 @@ public final class Pictures {
         throw new IllegalStateException("no module has a class " + type);
     }
 
-    // Reading the documentation's pages
+    // The following methods read the documentation's pages.
 
     private List<String> lines(String page) throws IOException {
         return Files.readAllLines(root.resolve(page));

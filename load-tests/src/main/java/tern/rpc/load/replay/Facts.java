@@ -38,7 +38,7 @@ public final class Facts {
                     .map(line -> line.substring(line.indexOf(':') + 1).strip())
                     .orElse("model unknown");
         } catch (IOException e) {
-            return "model unknown"; // The file exists only on Linux.
+            return "model unknown"; // The model is unknown, because the file exists only on Linux.
         }
     }
 }

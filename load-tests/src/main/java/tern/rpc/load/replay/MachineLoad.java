@@ -35,7 +35,7 @@ final class MachineLoad {
             List<String> lines = Files.readAllLines(file);
             return lines.isEmpty() ? new Sums(0, 0) : sums(lines.get(0));
         } catch (IOException e) {
-            return new Sums(0, 0); // The file exists only on Linux.
+            return new Sums(0, 0); // The load is unknown, because the file exists only on Linux.
         }
     }
 
@@ -44,7 +44,7 @@ final class MachineLoad {
         String[] words = line.strip().split("\\s+");
         long all = 0;
         long idle = 0;
-        // The value "user" already includes the time of guest systems.
+        // The time of guest systems is not added, because "user" already includes it.
         for (int i = 1; i < Math.min(words.length, 9); i++) {
             long ticks = Long.parseLong(words[i]);
             all += ticks;

@@ -159,7 +159,7 @@ final class Stores implements AutoCloseable {
 
     private static void delete(Path folder) throws IOException {
         try (Stream<Path> files = Files.walk(folder)) {
-            // In reverse order, the contents of a folder come before the folder.
+            // The order is reversed, so that the contents of a folder are deleted before the folder.
             for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.delete(file);
             }

@@ -82,7 +82,7 @@ public class JoinedWritesBenchmark {
                     read.clear();
                 }
             } catch (IOException e) {
-                // The benchmark has closed the socket.
+                // The benchmark has closed the socket, so the peer stops reading.
             }
         }
 

@@ -57,7 +57,7 @@ final class AllowedClasses {
         AllowedClasses classes = new AllowedClasses(service);
         for (MethodDescriptor method : service.methods()) {
             if (method.payload() != Payload.JAVA) {
-                continue; // Methods with other payloads never use Hessian.
+                continue; // Hessian encodes only payloads of the kind JAVA.
             }
             String name = service.simpleName() + "." + method.name();
             for (int i = 0; i < method.parameters().size(); i++) {
@@ -115,14 +115,15 @@ final class AllowedClasses {
             if (problem != null) {
                 problems.add(problem);
             }
-            // The fields of a library's class that cannot be sent are of no interest to the developer.
+            // If a class that cannot be sent belongs to a library, its fields are not checked, because the
+            // application's developer cannot change them.
             if (type.isEnum() || (ClassOrigin.isOfApplication(type) && (problem == null || isOfService(type)))) {
                 allow(type, position);
             }
         }
     }
 
-    /** Returns the reason why objects of the class cannot be sent, with its place; null if they can be sent. */
+    /** Returns the position of the class and the reason why its objects cannot be sent; null if they can be sent. */
     private @Nullable String problem(Class<?> type, Place position) {
         String advice = LocalTypes.libraryAdvice(type);
         if (advice != null) {
@@ -253,6 +254,6 @@ final class AllowedClasses {
         }
     }
 
-    /** Represents a class that was reached only as a supertype of another class. */
+    /** A class that the search has found only as a supertype of another class. */
     private record Parent(Class<?> type) implements Type {}
 }

@@ -32,8 +32,8 @@ final class BuilderForm implements WireForm {
     }
 
     /**
-     * Returns the form for the class, or null for any other class. Also returns null if the class does not have the
-     * expected fields in the running JDK.
+     * Returns the {@link WireForm} for {@code StringBuilder} or {@code StringBuffer}, or null for another class. Also
+     * returns null if the class does not have the expected fields in the running JDK.
      */
     static @Nullable WireForm of(Class<?> type) {
         if (type != StringBuilder.class && type != StringBuffer.class) {

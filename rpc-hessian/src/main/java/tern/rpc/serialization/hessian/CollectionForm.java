@@ -51,8 +51,8 @@ final class CollectionForm implements WireForm {
     }
 
     /**
-     * Returns a form for collections that hessian-lite copies into a new list whenever it writes them. Later references
-     * in the message cannot refer to such a copy.
+     * Returns a {@link WireForm} for collections that hessian-lite copies into a new list whenever it writes them.
+     * Later references in the message cannot refer to the copy.
      */
     static CollectionForm copied(Class<?> ignored) {
         return new CollectionForm(null, true, false);

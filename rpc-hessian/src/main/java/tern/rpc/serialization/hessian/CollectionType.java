@@ -112,8 +112,8 @@ final class CollectionType {
     }
 
     /**
-     * Returns how many bytes more memory an empty collection takes than is assumed for each value. Blocking queues need
-     * this memory for their locks, and array deques for their initial array.
+     * Returns the memory of an empty collection in bytes, minus the memory assumed for one value. Blocking queues need
+     * more memory because of their locks, and array deques because of their initial array.
      */
     int shellBytes() {
         return shellBytes;

@@ -90,7 +90,8 @@ final class FormShape extends Shape {
          * Sets a function that returns an additional cost of hashing or comparing a value, beyond the costs of the
          * value's parts. The unit is the cost of visiting one small value. By default, there is no additional cost.
          */
-        // The function "visits" receives only values created by the Assembly, so they have the type T.
+        // The cast is safe, because "visits" receives only values created by the Assembly, and these values have the
+        // type T.
         @SuppressWarnings("unchecked")
         <T> Builder weighing(ToLongFunction<T> visits) {
             this.weight = (ToLongFunction<Object>) visits;

@@ -16,9 +16,9 @@ import tern.rpc.serialization.SerializationException;
 /**
  * Limits the processor time for hashing and comparing the keys in a message. The weight of a key is the number of
  * values that can be visited when the key is hashed. A value is counted once for each reference to it. The limit grows
- * with the size of the message, because a few bytes of references can describe a key with a very large weight. Messages
- * whose keys take many steps for the size of the message need a permit ({@link LargeWork#startHashing}). Benchmarks
- * extend this class to measure the cost of these limits. Not thread-safe.
+ * with the size of the message, because a few bytes of references can describe a key with a very large weight. A
+ * message needs a permit ({@link LargeWork#startHashing}) if its keys take many steps per byte of the message.
+ * Benchmarks extend this class to measure the cost of these limits. Not thread-safe.
  */
 class HashBudget {
 
@@ -47,8 +47,8 @@ class HashBudget {
     private static final int HASH_STEPS = 4;
 
     /**
-     * The additional steps for comparing a key with an earlier key of the same hash code, charged for each value in the
-     * key. A comparison follows many references and takes much longer than hashing. Comparisons with the first
+     * The additional steps for comparing a key with an earlier key that has the same hash code, charged for each value
+     * in the key. A comparison follows many references and takes much longer than hashing. Comparisons with the first
      * {@link HessianLimits#equalKeys} earlier keys cost no additional steps. Only keys of JDK classes, such as lists
      * and maps, cost additional steps. Keys of the application's classes cost no additional steps, because entities
      * often have a constant hash code. A step is the unit of the limit {@code rpc.limits.max-key-steps}.
@@ -56,9 +56,9 @@ class HashBudget {
     private static final int EQUAL_STEPS = 512;
 
     /**
-     * A message needs no permit for the first {@value} steps per byte. Keys that share no parts take fewer steps.
-     * Hashing takes {@link #HASH_STEPS} for each value and for each set that contains it, and each value takes at least
-     * one byte.
+     * The maximum number of steps per byte for which a message needs no permit. Keys that share no parts take fewer
+     * steps, because each value takes at least one byte, and costs {@link #HASH_STEPS} for itself and for each set that
+     * contains it.
      */
     private static final int STEPS_WITHOUT_TURN = 16;
 
@@ -184,8 +184,8 @@ class HashBudget {
         isCounted = true;
         int mixed = (key.hashCode() ^ System.identityHashCode(container)) * 0x9e3779b9;
         int same = counts[(mixed ^ mixed >>> 16) & PLACES - 1]++;
-        // Keys with different hash codes can share a counter. Therefore four times the average of all counters is
-        // subtracted from the value of this counter.
+        // Keys with different hash codes can share a counter. To compensate for these keys, four times the average of
+        // all counters is subtracted from the value of this counter.
         int excess = same - limits.equalKeys() - (int) (4L * counted++ / PLACES);
         return excess > 0 && key.getClass().getName().startsWith("java.") ? same + EQUAL_STEPS * excess : same;
     }

@@ -224,8 +224,8 @@ final class HessianOutput extends AbstractHessianOutput {
     }
 
     /**
-     * Assigns the reference number of the old value to the new value as well, because readers create only one value for
-     * both.
+     * Assigns the reference number of the old value to the new value as well, because readers create only one object
+     * for the two values.
      */
     @Override
     public boolean replaceRef(@Nullable Object old, Object value) {

@@ -15,7 +15,10 @@ final class HessianReader implements ObjectReader {
 
     private static final int MAX_LEADING_TEXT = 1 << 16;
 
-    /** The JVM's message about an element or a key of a sorted container whose class has no natural order. */
+    /**
+     * Matches the JVM's message about an element or a key that a sorted container cannot order, because the class is
+     * not Comparable.
+     */
     private static final Pattern NOT_COMPARABLE =
             Pattern.compile("class (\\S+) cannot be cast to class java\\.lang\\.Comparable ");
 

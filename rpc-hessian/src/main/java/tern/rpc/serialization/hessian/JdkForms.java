@@ -287,7 +287,7 @@ final class JdkForms {
         int mark = text.indexOf("_#");
         String[] parts = (mark < 0 ? text : text.substring(0, mark)).split("_", 3);
         Locale plain = plainLocale(parts);
-        if (mark < 0 || plain.toString().equals(text)) { // th_TH_TH and ja_JP_JP have extensions
+        if (mark < 0 || plain.toString().equals(text)) { // the constructor adds extensions to th_TH_TH and ja_JP_JP
             return plain;
         }
         Locale.Builder locale = new Locale.Builder().setLanguage(parts[0]);
@@ -378,7 +378,8 @@ final class JdkForms {
                                         part(parts, 1))));
     }
 
-    // The parameter "type" is always an enum class, and the EnumSet checks that its elements belong to this enum.
+    // The casts are safe, because "type" is always an enum class, and the EnumSet checks that its elements belong to
+    // this enum.
     @SuppressWarnings({"unchecked", "rawtypes"})
     private static Object enumSet(Class<?> type, Object[] constants) {
         EnumSet set = EnumSet.noneOf((Class) type);

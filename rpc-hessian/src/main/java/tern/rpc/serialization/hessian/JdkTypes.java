@@ -118,8 +118,8 @@ final class JdkTypes {
     }
 
     /**
-     * Returns whether the values of a JDK type can never be sent, because the type represents a local resource.
-     * Collections, maps and supertypes of JDK classes that can be sent are not such types.
+     * Returns whether the values of a JDK type can never be sent, because the type represents a local resource. Returns
+     * false for collections, maps and supertypes of JDK classes that can be sent.
      */
     static boolean isAlwaysLocal(Class<?> type) {
         return (LOCAL_PACKAGES.stream().anyMatch(type.getName()::startsWith) || LOCAL.contains(type.getName()))

@@ -14,9 +14,7 @@ final class ListReader {
     private static final int MAX_DIMENSIONS = 16;
     private static final int MAX_CAPACITY = 1 << 16;
 
-    /**
-     * The number of elements of a primitive array whose hashing costs as much as hashing one value of any other type.
-     */
+    /** Hashing this number of elements of a primitive array costs as much as hashing one value of any other type. */
     private static final int PRIMITIVES_PER_VISIT = 8;
 
     private final HessianInput in;

@@ -103,8 +103,8 @@ final class LostState {
     }
 
     /**
-     * Returns the name of the method that Java's serialization would call, unlike Tern, to write or read an instance;
-     * null if the class has no such method.
+     * Returns the name of a method that Java's serialization would call to write or read an instance, for example
+     * {@code writeObject}. Tern does not call this method. Returns null if the class has no such method.
      */
     private static @Nullable String ownMethod(Class<?> type) {
         if (Externalizable.class.isAssignableFrom(type)) {

@@ -17,8 +17,7 @@ abstract class MessagePosition {
     int end;
 
     /**
-     * The number of values that have not been read yet, in containers whose length the message contains. Each value
-     * takes at least one byte.
+     * The total number of unread values in the containers that state their length. Each value takes at least one byte.
      */
     private int promised;
 
@@ -78,7 +77,7 @@ abstract class MessagePosition {
         promised += values;
     }
 
-    /** Subtracts one from the number of values that are still to be read. */
+    /** Subtracts one from the number of unread values. */
     final void fulfil() {
         promised--;
     }

@@ -17,8 +17,8 @@ import tern.rpc.Pace;
 final class NamedClasses {
 
     /**
-     * The maximum number of remembered names without a class. At the maximum, the number of searches per second is
-     * limited.
+     * The maximum number of remembered names without a class. After the maximum is reached, the number of searches per
+     * second is limited.
      */
     static final int MAX_UNKNOWN = 1024;
 

@@ -15,8 +15,8 @@ import tern.rpc.serialization.SerializationException;
 final class OpenContainers {
 
     /**
-     * The maximum weight (hashing cost) of a container, so small that sums and products of a few weights cannot
-     * overflow.
+     * The maximum weight (hashing cost) of a container. Because of this limit, sums and products of a few weights
+     * cannot overflow.
      */
     static final long HEAVIEST = 1L << 40;
 
@@ -36,7 +36,7 @@ final class OpenContainers {
 
     private final HashBudget hashes;
 
-    // Arrays indexed by the nesting depth of a container.
+    // The following arrays are indexed by the nesting depth of a container.
     private final int[] numbers;
     private final long[] weights;
     private final long[] masks;
@@ -62,8 +62,8 @@ final class OpenContainers {
     /** The open containers that at least one reference refers to, as a bit mask of their depths. */
     private long referred;
 
-    // Arrays indexed by the reference numbers of complete containers; null until a complete container refers to an open
-    // container.
+    // The following arrays are indexed by the reference numbers of complete containers. The arrays are null until a
+    // complete container refers to an open container.
     private long @Nullable [] completeMasks;
     private long @Nullable [] completeTimes;
 
@@ -146,7 +146,7 @@ final class OpenContainers {
         return Math.min(self, weight);
     }
 
-    /** Returns the cost of hashing a reference to an open container, as far as this cost is known. */
+    /** Returns the known part of the cost of hashing a reference to an open container. */
     long open(int depth, int number, @Nullable Object value) {
         for (int d = depth; d > 0; d--) {
             if (numbers[d] == number) {
@@ -167,7 +167,7 @@ final class OpenContainers {
         return 1;
     }
 
-    /** Returns the cost of hashing a reference to a complete container, as far as this cost is known. */
+    /** Returns the known part of the cost of hashing a reference to a complete container. */
     long complete(int depth, int number, long weight) {
         long[] complete = completeMasks;
         long[] completeOften = completeTimes;

@@ -13,8 +13,8 @@ final class Replacements {
     /**
      * Returns whether a message may contain an object of the replacement class at a position of the declared class. The
      * replacement class must have a {@code readResolve} method. In addition, the declared class must have a
-     * {@code writeReplace} method. Alternatively, the replacement class may be nested in a subclass of the declared
-     * class that has such a method. The class of the object that {@code readResolve} returns is checked by the reader.
+     * {@code writeReplace} method, or the replacement class must be nested in a subclass of the declared class that has
+     * a {@code writeReplace} method. The reader checks the class of the object that {@code readResolve} returns.
      */
     static boolean mayStandFor(Class<?> declared, Class<?> replacement) {
         Class<?> outer = replacement.getEnclosingClass();

@@ -115,7 +115,7 @@ final class ScalarOutput {
         if (maxInts <= 0) {
             return 0;
         }
-        int at = out.claim(maxInts); // This method writes only ints that take one byte.
+        int at = out.claim(maxInts); // one byte for each int, because this method writes only one-byte ints
         byte[] array = out.array();
         int run = 0;
         while (run < maxInts

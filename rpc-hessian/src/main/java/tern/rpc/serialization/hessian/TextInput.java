@@ -25,8 +25,7 @@ abstract class TextInput extends MessagePosition {
     private byte[] plain = {};
 
     /**
-     * The buffer for a string that contains other characters than ASCII. The buffer can grow to the maximum length of a
-     * chunk.
+     * The buffer for a string that contains non-ASCII characters. The buffer can grow to the maximum length of a chunk.
      */
     private char[] units = new char[64];
 

@@ -18,7 +18,7 @@ interface WireForm {
     interface Lookup {
 
         /**
-         * Returns the form that writes instances of a class.
+         * Returns the {@code WireForm} that writes instances of a class.
          *
          * @throws RuntimeException if the class cannot be serialized
          */

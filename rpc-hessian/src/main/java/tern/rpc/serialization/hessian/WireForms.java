@@ -111,7 +111,10 @@ final class WireForms implements WireForm.Lookup {
         return own != null ? own : rare(type);
     }
 
-    /** Returns hessian-lite's form. If the class is not serializable, the exception says what to send instead. */
+    /**
+     * Returns a {@link WireForm} that uses hessian-lite's serializer. If the class is not serializable, throws an
+     * exception that says what to send instead.
+     */
     private static WireForm rare(Class<?> type) throws HessianProtocolException {
         try {
             return RareSerializers.of(type)::writeObject;
@@ -140,8 +143,8 @@ final class WireForms implements WireForm.Lookup {
     }
 
     /**
-     * Returns the form for a class, or null if only hessian-lite can write the class. The checks are in the same order
-     * as in hessian-lite.
+     * Returns the {@link WireForm} for a class, or null if only hessian-lite can write the class. The checks are in the
+     * same order as in hessian-lite.
      */
     private @Nullable WireForm own(Class<?> type) {
         WireForm scalar = SCALARS.get(type);
@@ -223,7 +226,7 @@ final class WireForms implements WireForm.Lookup {
             return Arrays.stream(type.getDeclaredConstructors())
                     .anyMatch(constructor -> constructor.getParameterCount() == 0);
         } catch (LinkageError e) {
-            return true; // A constructor has a parameter whose class is not on the class path.
+            return true; // The constructors are unknown, because the class of a parameter is missing.
         }
     }
 

@@ -30,7 +30,7 @@ public class ForbiddenClassesTest {
         Evil @Nullable [] evils;
     }
 
-    /** A class that a message may contain only where the interface declares it, here in {@link Holder#evils}. */
+    /** A class that a message may contain only in {@link Holder#evils}, because only this field declares the class. */
     public static class Evil implements Serializable {
         int a;
     }

@@ -22,7 +22,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.serialization.LargeWork;
 
-/** Tests that only a few threads at a time may hash keys that take many steps for the size of their message. */
+/** Tests that only a few threads at a time may hash keys that take many steps per byte of their message. */
 @Timeout(60)
 class HashTurnsTest {
 
@@ -98,7 +98,7 @@ class HashTurnsTest {
     @Test
     void messagesOfOneSenderLeaveRoomForMessagesOfOthers() throws InterruptedException {
         byte[] bytes = costlyKey();
-        int messages = 40; // more threads than are allowed to wait
+        int messages = 40; // this number exceeds the number of threads that may wait
         AtomicInteger refused = new AtomicInteger();
         List<Thread> readers = new ArrayList<>();
         for (int i = 0; i < messages; i++) {
@@ -143,7 +143,7 @@ class HashTurnsTest {
     void turnEndsWhenAValueHasBeenReadOrRefused() {
         stopHashing();
         byte[] bytes = costlyKey();
-        for (int i = 0; i < 40; i++) { // more messages than there are permits
+        for (int i = 0; i < 40; i++) { // the number of messages exceeds the number of permits
             coding.read(bytes);
         }
         bytes[1]++; // the list's last element is missing, so reading fails after the keys have been hashed

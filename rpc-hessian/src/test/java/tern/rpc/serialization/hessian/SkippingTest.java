@@ -76,9 +76,9 @@ class SkippingTest {
         Coding coding = Coding.of(service);
         RecordingLoader.asked(service).clear();
         String loud = Loud.class.getName();
-        byte[] bytes = Coding.bytes("43 \"" + loud + "\" 91 \"a\" 60 91" // the class Loud, and one object of it
-                + "4d \"" + loud + "\" \"a\" 91 5a" // a map with the class Loud as its type
-                + "71 \"[" + loud + "\" 60 92" // a list of one object, with Loud as its element type
+        byte[] bytes = Coding.bytes("43 \"" + loud + "\" 91 \"a\" 60 91" // defines class Loud and contains an instance
+                + "4d \"" + loud + "\" \"a\" 91 5a" // contains a map whose type is the class Loud
+                + "71 \"[" + loud + "\" 60 92" // contains a list whose element type is the class Loud
                 + "43 \"no.such.Type\" 90 61");
         ObjectReader reader = coding.start(bytes);
 

@@ -112,7 +112,7 @@ class WrittenBytesTest {
     record Parts(byte tiny, short small, char letter, float fraction, double ratio, boolean set, Float boxed, Date at)
             implements Serializable {}
 
-    /** A class whose instances replace other objects when these are written. */
+    /** A class whose instances are replaced with other objects when they are written. */
     static class Money implements Serializable {
         private final long cents;
 

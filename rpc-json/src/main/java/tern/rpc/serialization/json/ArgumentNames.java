@@ -44,8 +44,8 @@ final class ArgumentNames {
     }
 
     /**
-     * Returns the exception for a request with an unknown name and a missing argument, because the unknown name is
-     * probably misspelt. If no argument is missing, unknown names are allowed, because a newer version of the method
+     * Returns the exception for a request in which an argument is missing and a name is unknown. The unknown name is
+     * probably misspelled. If no argument is missing, unknown names are allowed, because a newer version of the method
      * may have more parameters.
      */
     SerializationException unknown(String name) {

@@ -186,7 +186,7 @@ final class HashedContainers extends ValueDeserializerModifier {
         /**
          * A container of at least this encoded size may use all {@link JsonLimits#keySteps} steps to compare keys that
          * are lists or maps. A smaller container may use a proportional part. Comparisons with the first
-         * {@link JsonLimits#equalKeys} keys of the same hash code do not count towards this part. Equal hash codes of
+         * {@link JsonLimits#equalKeys} keys with the same hash code do not count towards this part. Equal hash codes of
          * lists and maps are rare, because the hash code depends on the contents. The reduced limit does not apply to
          * entities, because entities often have a constant hash code.
          */

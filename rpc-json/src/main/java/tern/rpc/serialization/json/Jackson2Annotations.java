@@ -17,15 +17,19 @@ import tern.rpc.MethodDescriptor;
 import tern.rpc.ValueType;
 
 /**
- * Finds annotations of Jackson 2 that Jackson 3 ignores. Without a warning, the serializers and builders that they name
- * would silently not be used. The annotations of {@code com.fasterxml.jackson.annotation} still have an effect.
- * Searches the application classes in a method's signature, and the classes of their fields.
+ * Finds annotations of Jackson 2 that Jackson 3 ignores. Without a warning, a user would not notice that Jackson 3 does
+ * not use the serializers and builders in these annotations. The annotations of
+ * {@code com.fasterxml.jackson.annotation} still have an effect. Searches the application classes in a method's
+ * signature, and the classes of their fields.
  */
 final class Jackson2Annotations {
 
     private static final String IGNORED = "com.fasterxml.jackson.databind.";
 
-    /** If this annotation is missing, Java hides the annotations of Jackson 2, and there is nothing to find. */
+    /**
+     * False if the annotations of Jackson 2 are not on the class path. Java then hides them in the application's
+     * classes, so there is nothing to find.
+     */
     private static final boolean ARE_VISIBLE = exists(IGNORED + "annotation.JsonSerialize");
 
     private final Set<Type> seen = new HashSet<>();
@@ -83,7 +87,8 @@ final class Jackson2Annotations {
             try {
                 searchMembers(type);
             } catch (LinkageError | TypeNotPresentException e) {
-                // A member has a type from a missing optional library. The class may still be sent.
+                // The members cannot be searched, because one of them has a type from a missing optional library. The
+                // class may still be sent.
                 return;
             }
         }

@@ -65,7 +65,7 @@ final class JsonErrors {
     /** A part of Jackson's message about a number that does not fit into the declared type. */
     private static final String OUT_OF_RANGE = "out of range";
 
-    /** The beginning of Jackson's messages about an empty or blank string at a position of another declared type. */
+    /** The beginning of Jackson's messages about an empty or blank string where another type is declared. */
     private static final Pattern NO_CONTENT = Pattern.compile("Cannot coerce (empty|blank) String");
 
     /** The beginning of Jackson's messages about bytes that are not UTF-8. */
@@ -229,7 +229,7 @@ final class JsonErrors {
 
     /** Returns the error text for an abstract type if no annotation or setting names the class to create. */
     static String isAbstract(String typeName, boolean isSealed) {
-        // Jackson finds the subtypes of a sealed type itself.
+        // A sealed type does not need @JsonSubTypes, because Jackson finds its subtypes itself.
         return typeName + " is abstract and cannot be read from JSON; "
                 + (isSealed
                         ? "annotate it with @JsonTypeInfo(use = JsonTypeInfo.Id.NAME), or declare a class"
@@ -245,7 +245,7 @@ final class JsonErrors {
     /**
      * Returns the name of the expected type. Jackson's exception contains the class to instantiate, such as
      * {@code ArrayList}, even if the declared type is an interface. At the root of a value, this method returns the
-     * declared type. Inside a value, the method returns the interface that Jackson has chosen the class for.
+     * declared type. Inside a value, the method returns the interface for which Jackson has chosen the class.
      */
     private static @Nullable String typeName(
             MismatchedInputException mismatch, @Nullable Class<?> type, @Nullable String declared) {

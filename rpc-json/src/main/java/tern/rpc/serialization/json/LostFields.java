@@ -33,7 +33,7 @@ final class LostFields {
         this.context = context;
     }
 
-    /** Returns one warning for each class that contains fields which JSON does not send. */
+    /** Returns one warning for each class with fields that JSON does not send. */
     static List<String> of(MethodDescriptor method, JsonMapper mapper) {
         try (JsonGenerator generator = mapper.createGenerator(OutputStream.nullOutputStream())) {
             LostFields lost = new LostFields((SerializationContext) generator.objectWriteContext());

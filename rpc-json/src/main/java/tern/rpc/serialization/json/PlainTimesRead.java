@@ -63,7 +63,7 @@ final class PlainTimesRead extends ValueDeserializerModifier {
 
         @Override
         public ValueDeserializer<?> createContextual(DeserializationContext context, @Nullable BeanProperty property) {
-            // A format may declare numbers as milliseconds.
+            // If a format is set, Jackson decodes the value, because the format may declare numbers as milliseconds.
             return PlainTime.isWanted(context, property, handledType())
                     ? this
                     : getDelegatee().createContextual(context, property);

@@ -20,7 +20,7 @@ final class QueryArguments {
     /** The query parameter that selects the format of the answer. This parameter is not an argument. */
     private static final String FORMAT = "format";
 
-    /** The end of a time with a space where the plus sign of the offset should be. */
+    /** Matches the end of a time in which a space has replaced the plus sign of the offset. */
     private static final Pattern LOST_PLUS = Pattern.compile("T[^ ]+ \\d\\d:?\\d\\d(\\[.+\\])?$");
 
     /**
@@ -184,8 +184,8 @@ final class QueryArguments {
     }
 
     /**
-     * Returns whether the parameter's text is a JSON bean or list. Always returns false for types whose ordinary values
-     * can look like JSON.
+     * Returns whether the parameter's text looks like JSON. Always returns false for types whose ordinary values can
+     * look like JSON.
      */
     private static boolean isJson(Position parameter, String value, boolean element) {
         return switch (parameter.kind()) {

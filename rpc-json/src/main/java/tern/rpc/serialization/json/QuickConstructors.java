@@ -80,7 +80,7 @@ final class QuickConstructors implements ValueInstantiators {
             } catch (Error failure) {
                 throw failure;
             } catch (Throwable refused) {
-                // Jackson then calls the constructor itself, so that the exception contains the position in the text.
+                // Jackson calls the constructor again, because Jackson's exception contains the position in the text.
                 return delegate().createFromObjectWith(context, arguments);
             }
         }

@@ -9,7 +9,7 @@ import tools.jackson.databind.module.SimpleSerializers;
 
 /**
  * A Jackson module with Tern's additions to the application's mapper: protobuf messages, fast encoding of times, and
- * limits for types whose decoding malicious JSON could make expensive.
+ * limits for types that malicious JSON could make expensive to decode.
  */
 final class WireTypes extends JacksonModule {
 

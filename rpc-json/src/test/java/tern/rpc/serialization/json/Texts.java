@@ -35,7 +35,7 @@ final class Texts {
         return method;
     }
 
-    /** Decodes arguments from the middle of an array, like a transport. */
+    /** Decodes arguments from the middle of an array, as a transport does. */
     @Nullable
     Object[] arguments(String json) {
         return arguments(json, false);

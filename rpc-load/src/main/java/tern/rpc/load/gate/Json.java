@@ -10,7 +10,7 @@ final class Json {
 
     private static final JsonMapper MAPPER = JsonMapper.builder()
             .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
-            // A newer application may send fields that this version does not know.
+            // Unknown fields are ignored, because a newer application may send them.
             .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
             .build();
 

@@ -73,7 +73,7 @@ final class JsonCall implements Scenario.Call {
     public void run(long number) throws InterruptedException {
         HttpResponse<String> response;
         try {
-            // The first call, made by tryOnce(), used the number 0.
+            // One is added, because the call made by tryOnce() has already used the number 0.
             response = http.send(request(number + 1, options.timeout()), BodyHandlers.ofString());
         } catch (HttpTimeoutException e) {
             throw failure(

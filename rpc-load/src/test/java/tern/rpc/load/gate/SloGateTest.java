@@ -89,7 +89,7 @@ class SloGateTest {
                         ServerTransportSettings.onPort(0),
                         LOOPS,
                         List.of(new TripleProtocol(codecs, http), new Http1Protocol(codecs, http))))
-                // Calls are allowed to wait in the queue so long that none is refused, even on a slow machine.
+                // With this long maximum wait in the queue, no call is refused, even on a slow machine.
                 .maxQueueWait(Duration.ofMinutes(1))
                 .export(ServiceExport.of(GreetingService.class, new Greetings()))
                 .export(ServiceExport.of(GreetingService.class, new Greetings(), "north", "1.0"))

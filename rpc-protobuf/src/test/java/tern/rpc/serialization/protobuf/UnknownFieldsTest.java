@@ -254,12 +254,12 @@ class UnknownFieldsTest {
                     .isBetween(0, counted);
         }
         for (byte[] bytes : new byte[][] {
-            bytes(0x00), // an invalid field number
-            bytes(0x0a, 0x7f), // a length beyond the end of the message
-            bytes(0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f), // a negative length
-            bytes(0x7f), // an invalid wire type
-            bytes(0x7c), // the end of a group that never started
-            bytes(0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01) // a number longer than ten bytes
+            bytes(0x00), // the field number is invalid
+            bytes(0x0a, 0x7f), // the length exceeds the message
+            bytes(0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f), // the length is negative
+            bytes(0x7f), // the wire type is invalid
+            bytes(0x7c), // a group ends that has not started
+            bytes(0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01) // the number exceeds ten bytes
         }) {
             assertThat(count(Page.getDefaultInstance(), bytes).fields()).isLessThanOrEqualTo(1);
         }

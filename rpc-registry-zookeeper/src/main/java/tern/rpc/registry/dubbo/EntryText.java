@@ -3,9 +3,9 @@ package tern.rpc.registry.dubbo;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The JSON text of an application-level entry, divided into the parts that differ between processes with the same
- * configuration and the remaining text. This class searches for quoted member names. In valid JSON, such a name cannot
- * occur inside a string, because quotation marks inside strings are escaped.
+ * The JSON text of an application-level entry, which is split into the parts that differ between processes with the
+ * same configuration, and the common text. This class searches for quoted member names. In valid JSON, such a name
+ * cannot occur inside a string, because quotation marks inside strings are escaped.
  *
  * @param startedAt the digits of the start time; empty if the text has no start time
  * @param common the text without the address, the ids and the times

@@ -141,7 +141,7 @@ public final class KnownProcesses {
     }
 
     /**
-     * Thrown for an entry that exceeds no limit alone, but exceeds a limit together with the entries of other
+     * Thrown for an entry that is within the limits by itself, but exceeds a limit together with the entries of other
      * processes.
      */
     public static final class NoRoomException extends IllegalArgumentException {

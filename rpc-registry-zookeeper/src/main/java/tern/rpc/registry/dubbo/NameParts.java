@@ -3,8 +3,8 @@ package tern.rpc.registry.dubbo;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The name of an interface-level node, divided into the parts that differ between processes with the same configuration
- * and the remaining text.
+ * The name of an interface-level node, which is split into the parts that differ between processes with the same
+ * configuration, and the common text.
  *
  * @param startedAt the digits of the start time
  * @param common the encoded text without host, port and start time

@@ -9,8 +9,8 @@ import java.util.Set;
 
 /**
  * A sorted list of entries. After a change, a new list is built from the previous list. The previous list is sorted, so
- * this needs only one pass. Entries are compared by identity, and several entries can have the same place in the order.
- * Not thread-safe.
+ * building the new list takes only one pass. Entries are compared by identity, and several entries can have the same
+ * place in the order. Not thread-safe.
  */
 public final class SortedEntries<T> {
 

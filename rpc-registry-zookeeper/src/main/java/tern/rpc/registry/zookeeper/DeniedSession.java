@@ -29,7 +29,7 @@ final class DeniedSession {
     /** Called when ZooKeeper has rejected the user and the password. */
     void began() {
         if (isDenied) {
-            return; // A pause is already running. The session connects again after it.
+            return; // The session already waits to connect again.
         }
         isDenied = true;
         long now = session.clock().nanoTime();

@@ -272,15 +272,15 @@ final class Folder<T> implements Session.Listener {
     private void tryAgain(Child<T> child) {
         if (isListed(child)) {
             failed.remove(child);
-            failed.add(child); // added at the end, so that the other failed children are read first
-            // schedules the next read, because no watch reports changes of a child that could not be read
+            failed.add(child); // The child moves to the end, so that the other failed children are read first.
+            // The next read is scheduled, because no watch reports changes of a child that could not be read.
             retry.failed();
         }
     }
 
     /**
-     * Reads some of the children again whose last read failed. Their number is limited, because all of these reads
-     * might fail again.
+     * Repeats some of the failed reads of children. The number of these reads is limited, because all of them might
+     * fail again.
      */
     private void readFailed() {
         if (!closed && !failed.isEmpty()) {

@@ -22,7 +22,7 @@ final class LimitRules {
 
     private final String application;
     private final Consumer<List<RuledLimit>> listener;
-    // The rules for services are last in this list, and so take precedence.
+    // The rules for services are last in this list, so they take precedence.
     private final List<Watched> watched = new ArrayList<>();
     private List<RuledLimit> last = List.of();
     private Endpoint own; // the address that this process publishes

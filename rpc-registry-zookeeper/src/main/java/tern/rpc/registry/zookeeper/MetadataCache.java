@@ -186,9 +186,9 @@ final class MetadataCache implements Session.Listener {
     }
 
     /**
-     * Returns whether provider lists need not wait for any revision. A list does not wait for a revision if the
-     * revision's services are known, if a read of the services has failed, or if the read takes longer than {@link
-     * #LONGEST_WAIT}.
+     * Returns true if provider lists do not have to wait for any revision. A list does not wait for a revision if the
+     * revision's services are known, if a read of the services has failed, or if the read takes longer than
+     * {@link #LONGEST_WAIT}.
      */
     boolean isAsked() {
         return entries.values().stream().allMatch(entry -> entry.asked);

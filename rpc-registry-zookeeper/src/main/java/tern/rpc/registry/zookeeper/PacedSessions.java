@@ -53,7 +53,7 @@ final class PacedSessions implements ZookeeperFactory {
             pause.accept(wait);
         }
         if (closed) {
-            // Curator does not close a client that is created after Curator has been closed.
+            // No client is created, because Curator would not close it after Curator itself has been closed.
             throw new IllegalStateException("the connection to ZooKeeper is closed");
         }
     }

@@ -152,7 +152,7 @@ final class ServiceMatch {
         parts.put(key, old != null && isSame ? old : new Matched<>(entries, instances));
     }
 
-    @SuppressWarnings("unchecked") // The old and the new list from one source contain entries of the same type.
+    @SuppressWarnings("unchecked") // The cast is safe, because lists from one source contain entries of the same type.
     private static <E> boolean isBefore(Object old, E entry, Comparator<E> order) {
         return old != entry && order.compare((E) old, entry) < 0;
     }

@@ -38,7 +38,7 @@ final class Session implements AutoCloseable {
     /** The time without a connection after which provider lists become stale. */
     static final Duration STALE_AFTER = Duration.ofSeconds(10);
 
-    /** If the session is still not connected at this time after its start, it determines the reason. */
+    /** If the session is still not connected after this time, it determines the reason. */
     private static final Duration FIRST_CHECK_AFTER = Duration.ofSeconds(1);
 
     /**
@@ -75,21 +75,21 @@ final class Session implements AutoCloseable {
     private final ScheduledExecutorService thread;
     private final TaskQueue tasks;
     private final NanoClock clock;
-    private final List<Listener> listeners = new ArrayList<>(); // confined to the session's thread
+    private final List<Listener> listeners = new ArrayList<>(); // only the session's thread uses this field
 
     private final NodeOperations nodes;
-    private final SharedWatchers watchers = new SharedWatchers(this); // confined to the session's thread
-    private final SharedProblems ruleProblems = new SharedProblems(); // confined to the session's thread
+    private final SharedWatchers watchers = new SharedWatchers(this); // only the session's thread uses this field
+    private final SharedProblems ruleProblems = new SharedProblems(); // only the session's thread uses this field
 
     // The ids of the sessions of this process. Confined to the session's thread.
     private final Set<Long> sessions = new HashSet<>();
     private boolean started; // guarded by this
     private volatile long startedNanos;
-    private boolean connected; // confined to the session's thread
-    private final DeniedSession denied = new DeniedSession(this); // confined to the session's thread
-    private final CutOffLists cutOffLists = new CutOffLists(); // confined to the session's thread
-    private long lastSession; // confined to the session's thread
-    private long losses; // confined to the session's thread
+    private boolean connected; // only the session's thread uses this field
+    private final DeniedSession denied = new DeniedSession(this); // only the session's thread uses this field
+    private final CutOffLists cutOffLists = new CutOffLists(); // only the session's thread uses this field
+    private long lastSession; // only the session's thread uses this field
+    private long losses; // only the session's thread uses this field
     private String lastCause = ""; // the reason why there is no connection; confined to the session's thread
     private String lastStale = ""; // the last message logged during an outage; confined to the session's thread
     private String outage = ""; // the last message to the listeners during an outage; confined to the session's thread

@@ -34,8 +34,8 @@ final class SharedInstances {
     }
 
     /**
-     * Forgets the processes that are not in the list. Does nothing while only a few processes outside of the list are
-     * stored.
+     * Forgets the processes that are not in the list. Does nothing while only a few of the stored processes are missing
+     * from the list.
      */
     void keep(List<Known> processes) {
         if (byProcess.size() <= MIN_KEPT + processes.size() * 2) {

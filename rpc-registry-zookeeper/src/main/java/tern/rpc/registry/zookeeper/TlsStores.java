@@ -54,8 +54,8 @@ final class TlsStores implements AutoCloseable {
         }
         this.keys = directory.resolve("keys.p12");
         this.trust = directory.resolve("trust.p12");
-        // A killed process leaves the files behind. The random password that protects them existed only in the memory
-        // of that process.
+        // A killed process leaves the files behind. Nobody can read them, because the random password existed only in
+        // the memory of the process.
         directory.toFile().deleteOnExit();
         keys.toFile().deleteOnExit();
         trust.toFile().deleteOnExit();

@@ -11,7 +11,7 @@ import tern.rpc.registry.dubbo.KnownProviders.Provider;
 import tern.rpc.registry.dubbo.Limits;
 import tern.rpc.registry.dubbo.ProviderUrl;
 
-/** Explains why no entry of an interface fits a subscription, for logs and error messages. Not thread-safe. */
+/** Explains why no entry of an interface matches a subscription, for logs and error messages. Not thread-safe. */
 final class UnfitEntries {
 
     private static final int MAX_NAMED = 5;
@@ -19,8 +19,8 @@ final class UnfitEntries {
     private final ServiceKey service;
 
     /**
-     * The alphabetically first services: up to {@link #MAX_NAMED} services that the text names, and one more if there
-     * are other services.
+     * The first services in alphabetical order. The text names up to {@link #MAX_NAMED} of them. One more service is
+     * kept to show that the list is incomplete.
      */
     private final NavigableSet<String> others = new TreeSet<>();
 

@@ -88,7 +88,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
                 writing = false;
             }
             if (withdrawn) {
-                removeAll(); // The withdrawal might have run before the last entries were written.
+                removeAll(); // Entries might have been written after the withdrawal.
             } else if (attempt != writes) {
                 LOG.debug(
                         "A newer attempt at {} has replaced this one",
@@ -210,7 +210,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
             conflicts = 0;
             writeAll().whenComplete((repaired, failure) -> {
                 if (withdrawn) {
-                    removeAll(); // The withdrawal might have run before the last entries were written.
+                    removeAll(); // Entries might have been written after the withdrawal.
                 }
                 if (failure == null) {
                     problem = "";

@@ -94,7 +94,7 @@ public final class ZooKeeperRegistry implements Registry {
     private final Session session;
     private final Applications applications;
     private final OwnedPaths owned = new OwnedPaths();
-    private final List<LimitRules> limitRules = new ArrayList<>(); // confined to the session's thread
+    private final List<LimitRules> limitRules = new ArrayList<>(); // only the session's thread uses this field
 
     private ZooKeeperRegistry(RegistryUrl url, Factory factory, Clock clock) {
         this(url, factory, clock, new Session(ZooKeeperSettings.of(url, factory.bundles())));

@@ -203,7 +203,7 @@ record ZooKeeperSettings(
         }
     }
 
-    /** Returns a check of the connection to the servers. */
+    /** Returns an object that checks the connection to the servers. */
     ConnectionCheck connectionCheck() {
         return new ConnectionCheck(servers(url), isTls(), clientConfig(), connectMillis);
     }

@@ -147,8 +147,8 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
     }
 
     /**
-     * Returns the number of entries at both levels of each application that offers the service. Applications that the
-     * settings name come first.
+     * Returns the total number of entries at both levels for each application that offers the service. An application
+     * that the settings name has the highest possible number, so that it comes first.
      */
     private Map<String, Integer> entries() {
         Map<String, Integer> entries = new HashMap<>();

@@ -55,8 +55,8 @@ class ChangeBurstTest {
     }
 
     /**
-     * Waits until the session has handled the watch events of all changes so far. ZooKeeper answers the request below
-     * only after it has sent these events.
+     * Waits until the session has handled the watch events of all changes so far. ZooKeeper sends these events before
+     * it answers a later request.
      */
     private void awaitEvents() throws Exception {
         CompletableFuture<Object> answered = new CompletableFuture<>();
@@ -246,7 +246,7 @@ class ChangeBurstTest {
         zooKeeper.create(PARENT + "/a", "before", CreateMode.PERSISTENT);
         awaitWaiting("the event of the creation", 1);
         Hold second = new Hold();
-        first.end(); // The client requests the names here, but can handle the answer only after the second task.
+        first.end(); // The client now requests the names, but can handle the answer only after the second task.
         second.awaitStart();
         awaitWaiting("the answer of the list", 1);
         zooKeeper.delete(PARENT + "/a");
@@ -376,7 +376,7 @@ class ChangeBurstTest {
 
     @Test
     void manyUnreadableEntriesAreAllReadOnceTheyCanBeRead() throws Exception {
-        int number = 150; // more than 64, because the client retries at most 64 failed reads at a time
+        int number = 150; // the number exceeds 64, because the client retries at most 64 failed reads at a time
         for (int i = 0; i < number; i++) {
             zooKeeper.create(PARENT + "/secret-" + i, "1", CreateMode.PERSISTENT);
             zooKeeper.hide(PARENT + "/secret-" + i);

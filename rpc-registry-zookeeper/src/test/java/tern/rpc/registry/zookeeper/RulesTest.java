@@ -232,7 +232,7 @@ class RulesTest {
     }
 
     @Test
-    @EnabledForJreRange(max = JRE.JAVA_21) // On JDKs after 21, the ServiceLoader of Dubbo 3.3.6 finds no JSON library.
+    @EnabledForJreRange(max = JRE.JAVA_21) // On later JDKs, Dubbo 3.3.6 finds no JSON library.
     void consumersOfTernAndDubboFollowTheSameCondition() throws Exception {
         dubbo("one").provide(service -> {});
         dubbo("two").provide(service -> {});

@@ -20,7 +20,7 @@ import tern.rpc.registry.RegistryUrl;
 import tern.rpc.registry.Subscription;
 import tern.rpc.registry.dubbo.ProcessMetadata;
 
-/** Tests registries with several servers of which some cannot be used. */
+/** Tests registries with several servers, some of which cannot be used. */
 @Timeout(180)
 class SeveralServersTest {
 

@@ -93,7 +93,7 @@ class SharedWatchersTest {
 
         CompletableFuture<Integer> watchers = new CompletableFuture<>();
         session.execute(() -> watchers.complete(session.watchers().size()));
-        // one watcher for the rule, one for the list of entries, and one for the data of the entries
+        // There is one watcher for the rule, one for the list of entries, and one for the data of the entries.
         assertThat(watchers.get(60, TimeUnit.SECONDS)).isEqualTo(3);
     }
 

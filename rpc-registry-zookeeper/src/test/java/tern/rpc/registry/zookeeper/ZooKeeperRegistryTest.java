@@ -484,8 +484,8 @@ class ZooKeeperRegistryTest {
         ZooKeeperPublication publication = (ZooKeeperPublication) publish(registry, 20880);
         CompletableFuture<Void> alone = new CompletableFuture<>();
         session.execute(() -> {
-            // The session must not call publication.connected when ZooKeeper is reachable again, because the test
-            // itself calls this method below.
+            // The session must not call publication.connected when ZooKeeper is reachable again, because the test calls
+            // this method itself.
             session.remove(publication);
             alone.complete(null);
         });

@@ -23,8 +23,8 @@ import tern.rpc.transport.InMemoryTransport;
 record Addresses(@Nullable String protocol, List<Instance> endpoints) {
 
     /**
-     * The known protocols, without the protocol that applies to addresses without a protocol. Unknown protocols are
-     * rejected later.
+     * The known protocols except {@code dubbo}, which is the default for addresses without a protocol. Unknown
+     * protocols are rejected later.
      */
     private static final Set<String> OTHER_PROTOCOLS = Set.of("tri", "http");
 

@@ -223,7 +223,7 @@ final class AnnotatedReference {
         return client.details().get().anyMatch(source -> !source.addresses(name).isEmpty());
     }
 
-    /** Returns the settings of methods that have no separate settings. */
+    /** Returns the settings for all methods without separate settings. */
     private MethodSettings defaults() {
         MethodSettings bounded = timeout();
         MethodSettings timeout = service.hedging() == null ? bounded : bounded.withHedging(service.hedging());

@@ -18,7 +18,7 @@ final class AwaitedReferences {
     private static final Logger LOG = LoggerFactory.getLogger(AwaitedReferences.class);
 
     private final Set<Reference> known = new LinkedHashSet<>();
-    private boolean areAllKnown = true; // false if a @Bean method hides the class of a bean completely
+    private boolean areAllKnown = true; // false if a @Bean method hides the class of a bean
 
     private AwaitedReferences() {}
 
@@ -32,7 +32,10 @@ final class AwaitedReferences {
         return found;
     }
 
-    /** Returns the references of all beans, including beans that exist, with the name of the first bean for each. */
+    /**
+     * Returns the references of all beans, including beans that exist. Each value in the map is the name of the first
+     * bean with this reference.
+     */
     static Map<Reference, String> inAll(ConfigurableListableBeanFactory beans) {
         Map<Reference, String> all = new LinkedHashMap<>();
         for (String name : beans.getBeanDefinitionNames()) {

@@ -20,7 +20,7 @@ final class Customizers {
             try {
                 call.accept(customizer);
             } catch (RpcStartException | BeansException e) {
-                throw e; // these failures are already described by Spring Boot
+                throw e; // Spring Boot already describes these failures
             } catch (RuntimeException e) {
                 throw failed(type, customizer, e);
             }

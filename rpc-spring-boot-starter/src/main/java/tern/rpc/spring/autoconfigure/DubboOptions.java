@@ -148,7 +148,10 @@ final class DubboOptions {
                     "set it as a parameter of the address: {parent}=zookeeper://host:2181?ssl.bundle=… names a bundle"
                             + " under spring.ssl.bundle"));
 
-    /** The advice for any other property of a registry. Used only if the name is not a misspelled property. */
+    /**
+     * The advice for a registry property that is not a known Dubbo option. Used only if the name is not a misspelled
+     * property.
+     */
     private static final Intent OF_AN_ADDRESS =
             Intent.of(REGISTRY, "*", "the address of a registry contains its settings; docs/registries.md lists them");
 

@@ -105,7 +105,8 @@ final class ExportedBeans {
             }
             RpcService annotation = annotation(beans, name);
             if (bean != null && annotation != null) {
-                // If a @Bean method returns an interface, the bean's class was unknown until now.
+                // The checks need the bean's class, which was unknown until now if the @Bean method returns an
+                // interface.
                 Class<?> type = ClassUtils.getUserClass(AopProxyUtils.ultimateTargetClass(bean));
                 Set<Class<?>> services = interfaces(beans, name, annotation);
                 checkExported(beans, name, annotation, services, exported);
@@ -138,7 +139,7 @@ final class ExportedBeans {
         if (!(names instanceof Set<?> exportedNames) || exportedNames.contains(originalName(name))) {
             return;
         }
-        // A customizer might have exported the bean.
+        // The bean is accepted if a customizer has exported it.
         ExportedBeans found = new ExportedBeans(beans);
         if (!services.isEmpty()
                 && services.stream().noneMatch(service -> exported.contains(found.key(name, service, annotation)))) {

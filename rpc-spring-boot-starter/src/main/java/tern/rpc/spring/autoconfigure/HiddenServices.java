@@ -99,7 +99,7 @@ final class HiddenServices {
     private static Set<String> created(Method method) {
         Set<String> created = new LinkedHashSet<>();
         Class<?> owner = method.getDeclaringClass();
-        // A native image has no class files.
+        // The file is missing in a native image, which has no class files.
         try (InputStream file = owner.getResourceAsStream(ClassUtils.getClassFileName(owner))) {
             if (file != null) {
                 new ClassReader(file).accept(new Creations(method, created), ClassReader.SKIP_DEBUG);

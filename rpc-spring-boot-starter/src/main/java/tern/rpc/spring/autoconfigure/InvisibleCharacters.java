@@ -12,12 +12,12 @@ import tern.rpc.settings.InvalidPropertyException;
  */
 final class InvisibleCharacters {
 
-    /** The elements of a list may be on separate lines. */
+    /** Matches the comma between two elements of a list, which may be on separate lines. */
     private static final Pattern BETWEEN_ELEMENTS = Pattern.compile("\\s*,\\s*");
 
     /**
-     * Matches the characters that are part of words: the joiners of Persian and Indian scripts, and the space of
-     * Chinese and Japanese. Between two letters of such a script, they are not the remains of a copy.
+     * Matches invisible characters that belong to words: the joiners of Persian and Indian scripts, and the space of
+     * Chinese and Japanese. Between two non-ASCII letters, these characters are intended.
      */
     private static final Pattern WITHIN_WORDS = Pattern.compile(
             "(?<=[\\p{L}\\p{M}&&[^\\p{ASCII}]])[\\u200C\\u200D\\u3000](?=[\\p{L}\\p{M}&&[^\\p{ASCII}]])");

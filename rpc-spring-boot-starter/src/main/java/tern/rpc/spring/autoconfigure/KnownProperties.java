@@ -81,7 +81,7 @@ final class KnownProperties {
         }
 
         /**
-         * Returns the name of the property that an environment variable sets, given the property name that Spring
+         * Returns the property that an environment variable sets. The given name is the property name that Spring
          * derives from the variable. The name of a variable does not preserve the separators between the words of a
          * service's or method's name, so the result contains these words without separators. Returns null if the given
          * name does not match this pattern.
@@ -137,7 +137,7 @@ final class KnownProperties {
                     .collect(Collectors.joining("\\."));
             int count = name.getNumberOfElements() - (list && name.isLastElementIndexed() ? 1 : 0);
             String uniform = IntStream.range(0, count)
-                    // An element in brackets can contain dots.
+                    // The dots are removed, because an element in brackets can contain dots.
                     .mapToObj(i -> name.getElement(i, Form.UNIFORM).replace(".", ""))
                     .collect(Collectors.joining("."));
             Matcher matcher = java.util.regex.Pattern.compile(regex).matcher(uniform);

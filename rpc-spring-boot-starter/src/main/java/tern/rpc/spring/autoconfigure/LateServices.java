@@ -18,7 +18,7 @@ final class LateServices {
 
     private LateServices() {}
 
-    /** Returns the names of the services of a context without a server. */
+    /** Returns the names of the services in a context that has no server. */
     static Set<String> in(ConfigurableListableBeanFactory beans) {
         Set<String> names = new TreeSet<>();
         if (beans.getBeanNamesForType(RpcServer.class, true, false).length > 0) {

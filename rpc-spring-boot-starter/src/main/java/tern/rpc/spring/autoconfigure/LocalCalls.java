@@ -67,7 +67,7 @@ final class LocalCalls {
         }
     }
 
-    /** Names a service that Tern could not find in time, because it is the reason why there is no server. */
+    /** Names a service that Tern found too late. This service is the reason why there is no server. */
     private static void checkHiddenServices(ConfigurableListableBeanFactory beans, String where) {
         Set<String> names = new TreeSet<>(HiddenServices.in(beans).keySet());
         names.addAll(LateServices.in(beans));

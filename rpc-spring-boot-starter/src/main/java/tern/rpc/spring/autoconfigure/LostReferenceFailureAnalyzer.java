@@ -128,7 +128,8 @@ final class LostReferenceFailureAnalyzer implements FailureAnalyzer, Ordered {
         if (!type.isInterface()
                 || ServiceInterfaces.isForeign(type)
                 || Arrays.stream(type.getInterfaces()).anyMatch(ServiceInterfaces::isForeign)) {
-            // Libraries such as Spring Data create beans for interfaces that extend an interface of the library.
+            // The type is probably not a service if it extends an interface of a library. Libraries such as Spring Data
+            // create beans for such interfaces.
             return false;
         }
         try {

@@ -117,8 +117,9 @@ final class MisplacedReferences implements MergedBeanDefinitionPostProcessor {
     }
 
     /**
-     * Rejects a method without parameters, such as a getter of a property in Kotlin. The compiler copies the annotation
-     * of a record's component to its accessor, and Spring injects the constructor.
+     * Rejects a method without parameters, such as a getter of a property in Kotlin. Accepts the accessors of a record,
+     * because the compiler copies the annotation from the component to the accessor, and Spring injects the
+     * constructor.
      */
     private static void checkGetter(Method method) {
         if (method.getParameterCount() == 0

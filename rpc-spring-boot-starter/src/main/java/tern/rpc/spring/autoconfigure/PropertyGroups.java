@@ -210,7 +210,7 @@ final class PropertyGroups {
         return PropertyPaths.joined(longer);
     }
 
-    /** Returns a placeholder, for messages, for a name that the application chooses below the group. */
+    /** Returns the placeholder that messages contain for a name that the application chooses below the group. */
     private static String placeholder(List<String> group) {
         return group.get(group.size() - 1).equals("methods") ? "<method>" : "<name>";
     }

@@ -37,8 +37,8 @@ final class PropertyPaths {
     }
 
     /**
-     * Returns whether neither the element at the index nor the next element is the key of a map. Map keys are chosen by
-     * the application, and all other elements are defined by Tern.
+     * Returns true if neither the element at the index nor the next element is a map key. The application chooses map
+     * keys, and Tern defines all other elements.
      */
     static boolean isOfTern(List<String> path, int index) {
         return !path.get(index).equals(ANY) && !path.get(index + 1).equals(ANY);

@@ -166,8 +166,8 @@ final class PropertySuggestions {
     }
 
     /**
-     * Returns the property whose name has the same letters, for example for {@code rpc.server-port}; null if there is
-     * no such property.
+     * Returns the property whose name differs only in its dots and dashes, for example for {@code rpc.server-port};
+     * null if there is no such property.
      */
     private @Nullable String withMissingDots(List<String> written) {
         String letters = uniform(String.join("", written));

@@ -144,7 +144,7 @@ final class PropertyValueCheck {
         }
         BigInteger index = new BigInteger(name.getElement(last, Form.ORIGINAL));
         if (index.signum() == 0 || source.getConfigurationProperty(name.getParent()) != null) {
-            return; // Spring uses a whole value instead of numbered elements.
+            return; // If the list also has a value without a number, Spring ignores its numbered elements.
         }
         ConfigurationPropertyName before = name.getParent().append("[" + index.subtract(BigInteger.ONE) + "]");
         if (source.getConfigurationProperty(before) == null) {
@@ -268,7 +268,7 @@ final class PropertyValueCheck {
         } catch (PlaceholderResolutionException e) {
             String missing = e.getPlaceholder();
             if (OWN_PORT.equals(missing)) {
-                // The exception is ignored here, because the class Addresses later reports why the port is unknown.
+                // The exception is ignored, because the class Addresses later reports why the port is unknown.
                 return text;
             }
             if (WEB_PORT.equals(missing)) {

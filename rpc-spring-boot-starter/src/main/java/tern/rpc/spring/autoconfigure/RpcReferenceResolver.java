@@ -171,7 +171,7 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
     /** Returns the proxy's class. Called during ahead-of-time processing, which adds the class to the native image. */
     @Override
     public @Nullable Class<?> getLazyResolutionProxyClass(DependencyDescriptor dependency, @Nullable String beanName) {
-        // At this point, the dependency's type can be an Optional or a provider of the interface.
+        // The dependency's type has not been unwrapped yet. It can be an Optional or a provider of the interface.
         Class<?> type = ReferencedServices.service(dependency.getResolvableType());
         if (!referenceAt(dependency).isPresent() || type == null) {
             return super.getLazyResolutionProxyClass(dependency, beanName);

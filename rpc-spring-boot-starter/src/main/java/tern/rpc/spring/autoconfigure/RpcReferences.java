@@ -239,7 +239,7 @@ public final class RpcReferences implements SmartInitializingSingleton, ServiceP
                 current = changed;
             }
             rules.forEach((proxy, changes) -> client.getObject().rule(proxy, changes));
-        } catch (RuntimeException e) { // Binding and validation throw many types of exceptions.
+        } catch (RuntimeException e) { // binding and validation can throw many types of exceptions
             LOG.warn("Changed properties below rpc.client are not applied", e);
         }
     }
@@ -274,8 +274,8 @@ public final class RpcReferences implements SmartInitializingSingleton, ServiceP
         for (Map.Entry<ReferenceSettings, Object> reference : known.entrySet()) {
             if (!ownServer.address(reference.getKey()).isEmpty()
                     && !client.getObject().connect(reference.getValue(), OWN_SERVER_WAIT)) {
-                // If a reference cannot connect, the remaining references are not connected here, so that the startup
-                // waits only once.
+                // If a reference cannot connect, the remaining references are not tried, so that the startup waits only
+                // once.
                 return;
             }
         }

@@ -251,8 +251,8 @@ public final class RpcServerAutoConfiguration {
 
     /**
      * Matches if the application has a service or a customizer, or defines its own server. The services that a
-     * customizer exports are known only after the server has been created. If there are none, {@link
-     * RpcServerLifecycle} does not start the server.
+     * customizer exports are known only after the server has been created. If it exports no services,
+     * {@link RpcServerLifecycle} does not start the server.
      */
     static final class SomethingToServe extends AnyNestedCondition {
 

@@ -82,7 +82,7 @@ final class RunningLimits {
             }
             use(running, wanted);
             properties = next;
-        } catch (RuntimeException e) { // Binding and validation throw many types of exceptions.
+        } catch (RuntimeException e) { // binding and validation can throw many types of exceptions
             LOG.warn("Changed properties under rpc.server are not applied", e);
         }
     }

@@ -59,7 +59,7 @@ record ServerLimits(@Nullable Integer server, int threads, Map<String, RpcServer
                 return number;
             }
         } catch (NumberFormatException e) {
-            // The value is not a number. The exception below reports this.
+            // The value is not a number. The exception that follows this block reports the value.
         }
         throw new InvalidPropertyException(
                 property, "'" + value + "'", ADAPTIVE + " or a number from 1 to " + MAX_CONCURRENCY);

@@ -82,8 +82,8 @@ final class ServiceInterfaces {
      * Returns all interfaces of a bean that are services.
      *
      * @param own the bean's class
-     * @param declared the type that the {@code @Bean} method declares; a library interface is exported if it is
-     *     declared here
+     * @param declared the type that the {@code @Bean} method declares; if this type is a library interface, it is
+     *     exported
      */
     static Set<Class<?>> all(String name, Class<?> own, @Nullable Class<?> declared) {
         Set<Class<?>> services =

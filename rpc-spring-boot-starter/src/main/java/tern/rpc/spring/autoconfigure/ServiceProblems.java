@@ -24,7 +24,9 @@ final class ServiceProblems {
     private final ConfigurableListableBeanFactory beans;
     private final Map<Class<?>, Uses> services = new LinkedHashMap<>();
 
-    /** Knows the protocols of references. The bean that implements it also uses this class. */
+    /**
+     * Supplies the protocols of references. The bean that implements this interface also uses {@code ServiceProblems}.
+     */
     interface Protocols {
 
         /** Returns whether a reference sends JSON; false if its settings are invalid. */
@@ -59,7 +61,7 @@ final class ServiceProblems {
             all.addReferences();
             return all.explained(first);
         } catch (RuntimeException | LinkageError e) {
-            // The search looks at classes of the whole application, and a class might refer to a missing library.
+            // The search fails if a class of the application refers to a missing library.
             LOG.debug("The problems of other services are not known", e);
             return first;
         }

@@ -13,7 +13,7 @@ final class SettingCheck {
 
     private static final String[] UNITS = {"B", "KB", "MB", "GB"};
 
-    /** The maximum of memory budgets, which is larger than the memory of any machine. */
+    /** The maximum value of a memory budget, which is larger than the memory of any machine. */
     private static final DataSize MOST = DataSize.ofGigabytes(1_024);
 
     private SettingCheck() {}
@@ -27,7 +27,7 @@ final class SettingCheck {
 
     /**
      * Checks a size whose minimum is the value of another property. The error message names the other property, because
-     * the application may have set only that one.
+     * the application may have set only the other property.
      */
     static DataSize atLeast(String property, DataSize value, String other, DataSize least) {
         if (value.compareTo(least) < 0) {

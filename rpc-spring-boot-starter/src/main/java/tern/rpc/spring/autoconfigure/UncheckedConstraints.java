@@ -147,7 +147,7 @@ final class UncheckedConstraints {
         try {
             return declaresConstraints(type);
         } catch (LinkageError | TypeNotPresentException e) {
-            return false; // a member has a type from an optional library that is not on the class path
+            return false; // a member's type belongs to a missing optional library
         }
     }
 

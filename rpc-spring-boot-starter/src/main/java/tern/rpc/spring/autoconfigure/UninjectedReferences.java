@@ -36,7 +36,7 @@ final class UninjectedReferences implements SmartInitializingSingleton {
 
     private static final int MAX_OBJECTS = 10_000;
 
-    /** Collections with more elements are not searched, because they are probably caches or data. */
+    /** Collections with more elements than this are not searched, because they are probably caches or data. */
     private static final int MAX_ELEMENTS = 100;
 
     /** A string that occurs in the name of every class that Mockito generates. The fields of a mock are always null. */
@@ -119,7 +119,7 @@ final class UninjectedReferences implements SmartInitializingSingleton {
                         }
                     });
                 }
-            } catch (RuntimeException e) { // A collection class of the application might throw any exception.
+            } catch (RuntimeException e) { // an application's collection can throw any exception
                 LOG.trace("{} is not searched", field, e);
             }
         }

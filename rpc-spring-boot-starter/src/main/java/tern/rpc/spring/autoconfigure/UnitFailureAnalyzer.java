@@ -16,8 +16,9 @@ import org.springframework.core.annotation.Order;
 import org.springframework.util.unit.DataSize;
 
 /**
- * Explains a startup that failed because a time, a size, a number, a flag or one of several words cannot be parsed.
- * Spring Boot's own description does not show the expected form, and shows the name of an internal class.
+ * Explains a startup that failed because a property value cannot be parsed as a time, a size, a number, a flag or an
+ * enum constant. Spring Boot's own description does not show the expected form, and shows the name of an internal
+ * class.
  */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 final class UnitFailureAnalyzer extends AbstractFailureAnalyzer<BindException> {

@@ -67,8 +67,8 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
         if (!problems.isEmpty()) {
             throw new RpcStartException(String.join("; ", problems), "Correct the name, or remove the property.", null);
         }
-        // Ahead-of-time processing runs on a build machine, whose environment variables differ from the variables of
-        // the machine that runs the application.
+        // The values are not checked during ahead-of-time processing, because the environment variables of the build
+        // machine differ from the variables of the machine that runs the application.
         if (!Boolean.getBoolean(AbstractAotProcessor.AOT_PROCESSING)) {
             new PropertyValueCheck(environment, known).check();
         }
@@ -153,8 +153,8 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
     }
 
     /**
-     * Returns the name with a dot in place of each {@code $}. In the full name of a nested interface, Spring drops the
-     * {@code $}, and the interface's simple name could then not be suggested.
+     * Returns the name with a dot in place of each {@code $}. Spring drops the {@code $} from the full name of a nested
+     * interface. Without the dot, Tern could not suggest the interface's simple name.
      */
     private static ConfigurationPropertyName withDots(
             ConfigurationPropertySource source, ConfigurationPropertyName name) {

@@ -49,7 +49,7 @@ final class UnusedGrpcBeans implements SmartInitializingSingleton {
         }
     }
 
-    /** Returns the names of the beans of the given type. Creates no bean. */
+    /** Returns the names of all unused beans with the given type. Creates no bean. */
     private List<String> names(String type, Predicate<String> isUnused) {
         ClassLoader loader = beans.getBeanClassLoader();
         return ClassUtils.isPresent(type, loader)

@@ -105,8 +105,7 @@ final class UnusedSettings {
         try {
             return environment.getProperty(property);
         } catch (RuntimeException e) {
-            // Only a web server needs this property. An invalid value must not prevent the startup of an application
-            // without a web server.
+            // An invalid value is ignored, because only a web server needs this property.
             return null;
         }
     }

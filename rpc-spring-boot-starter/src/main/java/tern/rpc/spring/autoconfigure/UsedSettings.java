@@ -94,7 +94,7 @@ final class UsedSettings {
         SettingsOfNoMethod.shared(properties, byName)
                 .forEach(text -> LOG.warn("{}. To tell them apart, set name in @RpcReference", text));
         properties.services().keySet().stream()
-                // Different spellings of a name refer to the same settings.
+                // The names are compared in a uniform spelling, because their spellings may differ.
                 .filter(name -> names.stream()
                         .noneMatch(used -> ClientSettings.uniform(used).equals(ClientSettings.uniform(name))))
                 .forEach(name -> LOG.warn(

@@ -42,8 +42,8 @@ final class WebSecurity {
         try {
             return environment.getProperty("server.ssl.enabled", Boolean.class, true);
         } catch (RuntimeException e) {
-            // The value contains a placeholder without a value, or is not a boolean. Only a web server needs this
-            // property. An invalid value must not prevent the startup of an application without a web server.
+            // The property contains a placeholder without a value, or is not a boolean. This is ignored, because only a
+            // web server needs the property.
             return false;
         }
     }

@@ -63,8 +63,8 @@ record YamlText(String written, Object read) {
     }
 
     /**
-     * Returns the first words of an error message, such as {@code is not a text but a number}: they name the kind of
-     * value that YAML has read.
+     * Returns the first words of an error message, which name the kind of value that YAML has read, for example
+     * {@code is not a text but a number}.
      */
     static String kind(Object read) {
         return "is not a text but a " + (read instanceof Boolean ? "boolean" : "number");

@@ -153,7 +153,7 @@ class InjectedFaultsTest {
             try {
                 assertThat(method.applyAsInt(number)).isNotNegative();
             } catch (RuntimeException e) {
-                // Failures are ignored here, because a connection leak makes calls fail. The diagnosis counts these
+                // Failures are ignored, because a connection leak makes calls fail. The diagnosis counts these
                 // failures.
             }
             ended.incrementAndGet();

@@ -19,7 +19,7 @@ class PortsOfThisProcessTest {
         PortsOfThisProcess.closed(PORT);
     }
 
-    /** Asks the copy of the class that another application of the same web server has. */
+    /** Calls a second copy of the class, like the copy in another application of the same web server. */
     private static boolean isKnownToAnotherApplication() throws ReflectiveOperationException, IOException {
         URL classes =
                 PortsOfThisProcess.class.getProtectionDomain().getCodeSource().getLocation();

@@ -193,7 +193,7 @@ class RpcGrpcTest {
 
                     @Override
                     public void onCompleted() {
-                        // ignored, because the test checks only the response
+                        // The end of the stream is ignored, because the test checks only the response.
                     }
                 });
         requests.onNext(

@@ -51,7 +51,7 @@ import tern.rpc.spring.RpcServerCustomizer;
 import tern.rpc.spring.RpcService;
 import tern.rpc.spring.autoconfigure.actuate.RpcActuatorAutoConfiguration;
 
-/** Tests the times when an application opens and closes its port. */
+/** Tests when an application opens and closes its port. */
 @ExtendWith(OutputCaptureExtension.class)
 class RpcServerLifecycleTest {
 
@@ -255,7 +255,7 @@ class RpcServerLifecycleTest {
 
     @Test
     void portInUseStopsTheStartAndIsNamed() throws IOException {
-        List<Thread> before = keepAliveThreads(); // threads of other tests might still be ending
+        List<Thread> before = keepAliveThreads(); // other tests might have left threads that are still ending
         try (ServerSocket taken = new ServerSocket()) {
             taken.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
 
@@ -294,7 +294,7 @@ class RpcServerLifecycleTest {
 
     @Test
     void providerWithoutAWebServerStaysAliveUntilItIsClosed() throws InterruptedException {
-        List<Thread> before = keepAliveThreads(); // threads of other tests might still be ending
+        List<Thread> before = keepAliveThreads(); // other tests might have left threads that are still ending
         ConfigurableApplicationContext there = start(Provider.class, "--rpc.server.port=0");
         List<Thread> alive = new ArrayList<>(keepAliveThreads());
         alive.removeAll(before);
@@ -372,7 +372,7 @@ class RpcServerLifecycleTest {
 
     @Test
     void contextStartsAndStopsTenTimesWithoutLeavingThreads() throws InterruptedException {
-        // Applications from other tests might still have threads of the same kind.
+        // These threads belong to applications from other tests, and are not counted.
         var others = new java.util.HashSet<>(keepAliveThreads());
         for (int i = 0; i < 10; i++) {
             provider(Greeter.class)

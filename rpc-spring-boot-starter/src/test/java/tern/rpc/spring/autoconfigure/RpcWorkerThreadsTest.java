@@ -64,7 +64,7 @@ class RpcWorkerThreadsTest {
         @Override
         public String greet(String name) {
             Thread thread = Thread.currentThread();
-            // Thread.isVirtual does not exist in Java 17.
+            // The group's name is compared, because Thread.isVirtual does not exist in Java 17.
             return thread.getName() + " "
                     + (thread.getThreadGroup().getName().equals("VirtualThreads") ? "virtual" : "platform");
         }

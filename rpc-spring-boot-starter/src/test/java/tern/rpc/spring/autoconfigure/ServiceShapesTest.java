@@ -27,7 +27,7 @@ import org.springframework.scheduling.annotation.Scheduled;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Tests services and references in the shapes that an ordinary Spring application gives its beans. */
+/** Tests services and references in the kinds of beans that are common in Spring applications. */
 class ServiceShapesTest {
 
     @RpcService

@@ -249,7 +249,7 @@ class WrongConfigurationTest {
         for (PropertyTableTest.Property property :
                 PropertyTableTest.properties().values()) {
             List<String> wrong = WRONG.get(property.type());
-            // The properties under rpc.diagnosis are not tested here, because the insight starter binds them.
+            // The properties under rpc.diagnosis are excluded, because the insight starter binds them.
             if (wrong != null && !property.name().startsWith("rpc.diagnosis.")) {
                 String name = property.name().replace("*", "x");
                 rows.add(Arguments.of(

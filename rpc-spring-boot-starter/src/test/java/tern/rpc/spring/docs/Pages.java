@@ -28,8 +28,8 @@ final class Pages {
     }
 
     /**
-     * Reads each file under the folder whose path the predicate accepts. Paths are relative to the project's root
-     * folder. Files that builds and tools have created are skipped.
+     * Reads each file under the folder if the predicate accepts the file's path. Paths are relative to the project's
+     * root folder. Files that builds and tools have created are skipped.
      */
     static Map<Path, String> read(Path folder, Predicate<String> chosen) {
         try (Stream<Path> files = Files.walk(folder)) {

@@ -11,8 +11,8 @@ import java.util.function.LongSupplier;
 
 /**
  * Repeatedly starts, calls and stops an application in one process, each time with newly loaded classes. Then counts
- * the remaining threads, file descriptors (including sockets) and class loaders. Exits with code 1 if the number of one
- * of them is larger than expected. The process needs {@code -XX:SoftRefLRUPolicyMSPerMB=0}, because softly reachable
+ * the remaining threads, file descriptors (including sockets) and class loaders. Exits with code 1 if one of these
+ * numbers is larger than expected. The process needs {@code -XX:SoftRefLRUPolicyMSPerMB=0}, because softly reachable
  * class loaders are counted too.
  */
 final class ContextRestarts {

@@ -39,7 +39,7 @@ class LeftOutModulesTest {
         assertNoWarning(output);
     }
 
-    /** on a busy machine, the first calls might be slow enough to be logged */
+    /** Ignores warnings about slow calls, because the first calls can be slow on a busy machine. */
     private static void assertNoWarning(String output) {
         assertThat(output.lines())
                 .filteredOn(line -> !line.contains(" took "))

@@ -37,7 +37,7 @@ final class EmbeddedRedis implements AutoCloseable {
         File binary = ExecutableProvider.newJarResourceProvider(folder.toFile()).get();
         String output = "";
         for (int attempt = 1; attempt <= ATTEMPTS; attempt++) {
-            int port = freePort(); // Another process might take the port before Redis binds to it.
+            int port = freePort(); // another process might take this port before Redis does
             Process process = new ProcessBuilder(
                             binary.getAbsolutePath(),
                             "--port",

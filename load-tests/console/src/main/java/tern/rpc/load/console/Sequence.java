@@ -4,7 +4,7 @@ import java.util.concurrent.Flow;
 import java.util.function.LongFunction;
 
 /**
- * Publishes the values that a function returns for 1, 2, 3 and so on.
+ * Publishes the results of a function for the arguments 1, 2, 3 and so on.
  *
  * @param last the number of values
  * @param ends whether the stream ends after the last value

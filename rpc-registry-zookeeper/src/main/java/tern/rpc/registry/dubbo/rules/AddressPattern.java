@@ -41,7 +41,7 @@ record AddressPattern(Form form, String host, int prefixBits, int port, int leas
     private static final Pattern RANGE = Pattern.compile("(\\d{1,3})-(\\d{1,3})");
     private static final Pattern NETWORK = Pattern.compile("([0-9A-Fa-f.:]+)/(\\d{1,3})");
 
-    /** How a rule specifies hosts. */
+    /** The forms in which a rule can specify hosts. */
     enum Form {
         EVERY_HOST,
         ONE_HOST,

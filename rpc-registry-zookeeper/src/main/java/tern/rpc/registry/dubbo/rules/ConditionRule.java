@@ -13,7 +13,7 @@ import tern.rpc.endpoint.Instance;
  * A routing rule that consists of conditions, which are applied one after another.
  *
  * @param force whether a condition applies even if no provider matches it
- * @param among the providers among which the rule chooses, or null for all
+ * @param among the providers from which the rule chooses; null for all
  */
 record ConditionRule(
         boolean force, List<Condition> conditions, @Nullable Set<Endpoint> among) implements Rule {

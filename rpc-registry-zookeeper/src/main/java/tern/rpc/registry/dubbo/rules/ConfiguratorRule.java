@@ -40,7 +40,7 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
     private static final String TIMEOUT = "timeout";
     private static final String EXECUTES = "executes";
 
-    /** The method name that a change uses as the key of a parameter for all methods. */
+    /** The empty method name, which stands for all methods. */
     static final String ANY_METHOD = "";
 
     private static final int MAX_EXECUTES = 1_000_000;
@@ -237,7 +237,7 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
         return name.equals(parameter) || name.endsWith("." + parameter);
     }
 
-    /** Returns the method that is meant by a parameter such as {@code place.timeout} belongs. */
+    /** Returns the method that a parameter such as {@code place.timeout} applies to. */
     private static String method(String name, String parameter) {
         return name.equals(parameter) ? ANY_METHOD : name.substring(0, name.length() - parameter.length() - 1);
     }

@@ -407,7 +407,7 @@ class DubboRulesTest {
         assertThat(configs("timeout: 5")).hasToString("cap.Orders::.configurators");
     }
 
-    // ---- addresses of rules
+    // The following tests cover the addresses in rules.
 
     @Test
     void portsOfConsumersDoNotCount() {

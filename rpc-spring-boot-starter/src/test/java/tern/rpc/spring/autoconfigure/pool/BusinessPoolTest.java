@@ -167,8 +167,8 @@ class BusinessPoolTest {
                             CallLedger.current().leave(CallLedger.current().enter(Phase.REDIS));
                         });
                         done.get(30, TimeUnit.SECONDS);
-                        // The single thread adds the times of the first task to the call's ledger before it runs this
-                        // task.
+                        // The only thread of the pool runs this task after it has added the times of the first task to
+                        // the call's ledger.
                         bind.submit(() -> {}).get(30, TimeUnit.SECONDS);
                         return null;
                     });

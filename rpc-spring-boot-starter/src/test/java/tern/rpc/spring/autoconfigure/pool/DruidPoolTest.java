@@ -351,8 +351,8 @@ class DruidPoolTest {
     @Test
     @Timeout(20) // The test must end sooner than the driver's default timeout of 30 s.
     void driverOfMariaDbGetsTheTimeouts() throws Exception {
-        // HikariCP sets the login timeout for the whole JVM. The driver multiplies the timeout by 1,000, and the
-        // product can overflow.
+        // Removes the login timeout, which HikariCP sets for the whole JVM. The driver multiplies the timeout by 1,000,
+        // and the product can overflow.
         DriverManager.setLoginTimeout(0);
         try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             String url = "spring.datasource.url=jdbc:mariadb://127.0.0.1:" + silent.getLocalPort() + "/shop";

@@ -78,8 +78,8 @@ final class MariaDb implements AutoCloseable {
     }
 
     private void awaitReady() throws SQLException {
-        // HikariCP sets the login timeout for the whole JVM. The driver multiplies the timeout by 1,000, and the
-        // product can overflow.
+        // Removes the login timeout, which HikariCP sets for the whole JVM. The driver multiplies the timeout by 1,000,
+        // and the product can overflow.
         DriverManager.setLoginTimeout(0);
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS);
         while (true) {
