@@ -40,7 +40,7 @@ public final class Account {
         }
         moveOutOfOperations(times, others);
         takePausesOut(call, times, pauses);
-        divideOwn(times, own.ownLooks() >= MIN_SAMPLES || others.own.isEmpty() ? own : others);
+        divideOwn(times, own.ownLooks() >= MIN_SAMPLES || others.own().isEmpty() ? own : others);
         return times;
     }
 
@@ -150,9 +150,9 @@ public final class Account {
     }
 
     private static void divideOwn(Times times, Shares shares) {
-        double sum = shares.own.sum();
-        if (sum > 0) {
-            times.addAll(shares.own, times.remove(OWN) / sum);
+        Times own = shares.own();
+        if (own.sum() > 0) {
+            times.addAll(own, times.remove(OWN) / own.sum());
         }
     }
 }

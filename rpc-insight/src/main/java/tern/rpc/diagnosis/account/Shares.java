@@ -1,6 +1,7 @@
 package tern.rpc.diagnosis.account;
 
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -17,9 +18,15 @@ public final class Shares {
     private static final double MIN_MOVED = 0.1;
     private static final double MIN_WEIGHT = 1e-3;
 
-    /** The relative weights of the activities in the calls' own time. */
-    public final Times own = new Times();
+    // The relative weights of the activities in the calls' own time, without the samples in the next field.
+    private final Times measured = new Times();
 
+    // For each activity, the number of samples of running code whose processor time is not known: the first sample of
+    // a call, and all samples of virtual threads.
+    private final Times unmeasured = new Times();
+
+    // For each activity, how the threads used the time before the samples of running code that were measured.
+    private final Map<Part, Times> uses = new HashMap<>();
     // For each operation, the activities and waits that take a share of the operation's time. The weight of an activity
     // or wait is its number of samples.
     private final Map<Phase, Times> moved = new EnumMap<>(Phase.class);
@@ -33,7 +40,7 @@ public final class Shares {
 
     /**
      * @param waitingShare how long threads wait for a processor, as a share of the time that they run or wait for a
-     *     processor; used for samples without a previous sample of the same call, and for virtual threads
+     *     processor; used for activities without any sample whose processor time is known
      */
     public Shares(double waitingShare) {
         this.waitingShare = waitingShare;
@@ -63,15 +70,32 @@ public final class Shares {
 
     private void addOwn(@Nullable Sample before, Sample sample) {
         if (!sample.isComputing()) {
-            own.add(sample.part(), 1);
+            measured.add(sample.part(), 1);
             return;
         }
-        // The processor time of a virtual thread is not known.
-        boolean isUnknown = before == null || sample.cpuNanos() < 0;
-        Use use = isUnknown ? new Use(1 - waitingShare, waitingShare, 0) : Use.between(before, sample);
-        own.add(sample.part(), Math.max(use.computing, MIN_WEIGHT));
-        own.add(Part.of(Kind.RUN_QUEUE), use.delayed);
-        own.add(new Part(Kind.NATIVE, sample.part().name()), use.blocked);
+        if (before == null || sample.cpuNanos() < 0) {
+            unmeasured.add(sample.part(), 1);
+            return;
+        }
+        Times use = Use.between(before, sample).of(sample.part());
+        uses.computeIfAbsent(sample.part(), part -> new Times()).addAll(use, 1);
+        measured.addAll(use, 1);
+    }
+
+    /**
+     * Returns the relative weights of the activities in the calls' own time. A sample whose processor time is not known
+     * is divided like the measured samples of the same activity. Without such samples, it is divided like the process's
+     * mean. The mean alone would be wrong for code that computes for a long time, because the mean mostly consists of
+     * short runs, and each run begins with a wait for a processor.
+     */
+    public Times own() {
+        Times all = new Times();
+        all.addAll(measured, 1);
+        for (Part part : unmeasured.longestFirst()) {
+            Times use = uses.getOrDefault(part, new Use(1 - waitingShare, waitingShare, 0).of(part));
+            all.addAll(use, unmeasured.of(part) / use.sum());
+        }
+        return all;
     }
 
     private void addOperation(@Nullable Sample before, Sample sample) {
@@ -118,8 +142,17 @@ public final class Shares {
 
         private static final Use COMPUTES = new Use(1, 0, 0);
 
-        static Use between(@Nullable Sample before, Sample sample) {
-            if (before == null || before.cpuNanos() < 0 || sample.cpuNanos() < 0) {
+        /** Returns the time by activity and wait of a thread that runs the code of the given activity. */
+        Times of(Part part) {
+            Times times = new Times();
+            times.add(part, Math.max(computing, MIN_WEIGHT));
+            times.add(Part.of(Kind.RUN_QUEUE), delayed);
+            times.add(new Part(Kind.NATIVE, part.name()), blocked);
+            return times;
+        }
+
+        static Use between(Sample before, Sample sample) {
+            if (before.cpuNanos() < 0 || sample.cpuNanos() < 0) {
                 return COMPUTES;
             }
             double passed = sample.atNanos() - before.atNanos();

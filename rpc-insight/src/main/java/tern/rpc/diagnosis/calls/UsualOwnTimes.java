@@ -51,12 +51,12 @@ public final class UsualOwnTimes {
                 shares.computeIfAbsent(ofCall.method, name -> new Shares()).add(ofCall.ofCall(ledger));
             }
         });
-        shares.values().removeIf(ofMethod -> ofMethod.ownLooks() < MIN_LOOKS || ofMethod.own.isEmpty());
+        shares.values().removeIf(ofMethod -> ofMethod.ownLooks() < MIN_LOOKS || ofMethod.own().isEmpty());
         if (shares.isEmpty()) {
             return UNKNOWN;
         }
         Map<String, Times> weights = new HashMap<>();
-        shares.forEach((method, ofMethod) -> weights.put(method, ofMethod.own));
+        shares.forEach((method, ofMethod) -> weights.put(method, ofMethod.own()));
         return new UsualOwnTimes(weights);
     }
 
