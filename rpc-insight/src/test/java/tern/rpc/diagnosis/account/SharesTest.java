@@ -1,0 +1,67 @@
+package tern.rpc.diagnosis.account;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.assertj.core.data.Offset;
+import org.junit.jupiter.api.Test;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.Part.Kind;
+
+/** Tests how samples divide the own time of calls among computing and waits for a processor. */
+class SharesTest {
+
+    private static final Part REGEX = new Part(Kind.COMPUTING, "Label.of");
+    private static final Part WAIT = Part.of(Kind.RUN_QUEUE);
+    private static final Offset<Double> ROUNDING = Offset.offset(1e-9);
+
+    // In this process, threads usually run for a short time and then wait for a processor much longer.
+    private static final double MOSTLY_WAITING = 0.94;
+
+    private static Sample running(long atMillis, long cpuMillis, long delayMillis) {
+        List<StackTraceElement> path = List.of(new StackTraceElement("desk.Label", "of", "Label.java", 18));
+        return new Sample(
+                TimeUnit.MILLISECONDS.toNanos(atMillis),
+                Phase.OWN,
+                REGEX,
+                path,
+                null,
+                null,
+                null,
+                false,
+                null,
+                TimeUnit.MILLISECONDS.toNanos(cpuMillis),
+                TimeUnit.MILLISECONDS.toNanos(delayMillis));
+    }
+
+    private static double share(Shares shares, Part part) {
+        return shares.own().of(part) / shares.own().sum();
+    }
+
+    @Test
+    void firstSampleOfACallIsDividedLikeTheMeasuredSamplesOfTheSameCode() {
+        Shares shares = new Shares(MOSTLY_WAITING);
+        shares.add(List.of(running(0, 10, 0), running(100, 90, 20)));
+        shares.add(List.of(running(200, 300, 0)));
+
+        assertThat(share(shares, REGEX)).isEqualTo(0.8, ROUNDING);
+        assertThat(share(shares, WAIT)).isEqualTo(0.2, ROUNDING);
+    }
+
+    @Test
+    void meanOfTheProcessDividesCodeWithoutMeasuredSamples() {
+        Shares shares = new Shares(MOSTLY_WAITING);
+        shares.add(List.of(running(0, 10, 0)));
+
+        assertThat(share(shares, WAIT)).isEqualTo(MOSTLY_WAITING, ROUNDING);
+    }
+
+    @Test
+    void measuredWaitsForAProcessorStayWaits() {
+        Shares shares = new Shares(0);
+        shares.add(List.of(running(0, 10, 0), running(100, 20, 90)));
+
+        assertThat(share(shares, WAIT)).isEqualTo(0.9, ROUNDING);
+    }
+}
