@@ -391,6 +391,8 @@ final class RemoteText {
                 Where.PEER,
                 advice + "; meanwhile use a fallback and a shorter timeout" + place
                         + ": a longer timeout would only let more calls wait");
+        facts.removeIf(fact -> fact.contains(" per call, ")); // The times of unanswered operations are cut off.
+        facts.add(silent.fact(part));
         return new CauseDescription("PEER FAILS", name, change, facts);
     }
 
