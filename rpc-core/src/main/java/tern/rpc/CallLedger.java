@@ -149,6 +149,15 @@ public final class CallLedger {
     }
 
     /**
+     * Returns the name of the operation of the given kind that the call's thread was running when another thread ended
+     * the call, for example at its deadline. Returns null if the thread ran no operation of this kind, or if its name
+     * was not known. Any thread may call this.
+     */
+    public @Nullable String runningAtEnd(Phase kind) {
+        return phases.runningAtEnd(kind);
+    }
+
+    /**
      * Renames the operation of the given kind that the call's thread is running, for example to a name that includes
      * the operation's result. {@link #running} then returns this name. Does nothing if the thread runs no operation of
      * this kind.

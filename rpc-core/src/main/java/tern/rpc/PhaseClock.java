@@ -43,7 +43,12 @@ final class PhaseClock {
     @SuppressWarnings("unused") // accessed only through the VarHandle CURRENT
     private long current;
 
-    private record Final(long[] nanos, int @Nullable [] counts) {}
+    /**
+     * @param phase the phase at the end of the call
+     * @param name the name of the operation in this phase; null if it is unknown
+     */
+    private record Final(
+            long[] nanos, int @Nullable [] counts, Phase phase, @Nullable String name) {}
 
     PhaseClock(NanoClock clock, long begun, Phase first) {
         this.clock = clock;
@@ -118,7 +123,18 @@ final class PhaseClock {
         long[] spent = nanos.clone();
         spent[(int) last & PHASE_MASK] += since(last, now);
         int[] known = counts;
-        atEnd = new Final(spent, known == null ? null : known.clone());
+        Phase phase = PHASES[(int) last & PHASE_MASK];
+        atEnd = new Final(spent, known == null ? null : known.clone(), phase, running(phase));
+    }
+
+    /**
+     * Returns the name of the operation of the given kind that the thread was running when another thread ended the
+     * call; null if there is none, or if its name is not known.
+     */
+    @Nullable
+    String runningAtEnd(Phase kind) {
+        Final kept = atEnd;
+        return kept != null && kept.phase == kind ? kept.name : null;
     }
 
     int counted(Phase kind) {

@@ -55,6 +55,25 @@ class CallLedgerTest {
     }
 
     @Test
+    void operationThatRanAtTheEndOfTheCallIsKnownAfterItHasEnded() {
+        Phase outer = ledger.enter(Phase.HTTP, "GET stock:80");
+        CompletableFuture.runAsync(ledger::end).join();
+        ledger.leave(outer, "GET stock:80");
+
+        assertThat(ledger.runningAtEnd(Phase.HTTP)).isEqualTo("GET stock:80");
+        assertThat(ledger.runningAtEnd(Phase.SQL)).isNull();
+    }
+
+    @Test
+    void operationThatEndedBeforeTheCallDidNotRunAtItsEnd() {
+        Phase outer = ledger.enter(Phase.HTTP, "GET stock:80");
+        ledger.leave(outer, "GET stock:80");
+        CompletableFuture.runAsync(ledger::end).join();
+
+        assertThat(ledger.runningAtEnd(Phase.HTTP)).isNull();
+    }
+
+    @Test
     void renamedOperationRunsUnderItsNewNameWithoutLosingTime() {
         Phase outer = ledger.enter(Phase.HTTP, "GET stock:80");
         pass(2_000_000);

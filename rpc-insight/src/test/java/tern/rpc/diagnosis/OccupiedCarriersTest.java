@@ -113,4 +113,101 @@ class OccupiedCarriersTest {
 
         assertThat(samples.list.get(0).part()).isEqualTo(Part.of(Part.Kind.CARRIER));
     }
+
+    /** Two processors that this process keeps busier than usual. Others keep them as busy as usual. */
+    private static Machine busierItself() {
+        return busy().usually(-1, 1.4, 1.4, 0).delayed(new Machine.Delay(2e6, 3e5, 2, 0.1, true));
+    }
+
+    private static void inOperation(SampledCall samples, Phase phase) {
+        ThreadSnapshot answered = virtual(Carrier.AWAITED, Thread.State.RUNNABLE, "depot.Tolls/ask", "depot.Web/toll");
+        samples.add(SampledCalls.sample(phase, answered));
+        samples.add(SampledCalls.sample(
+                phase, virtual(Carrier.NONE, Thread.State.WAITING, "java.lang.Object/wait", "depot.Tolls/ask")));
+    }
+
+    private SampledCalls planning() {
+        return new SampledCalls()
+                .on(busierItself())
+                .tasks(tasks)
+                .usuallyOwn("Web.orders", 5, 20)
+                .usuallyOwn("Web.plan", 5, 20)
+                .usually("Web.toll", Phase.HTTP, "GET stock:80", 10)
+                .calls("Web.orders", Phase.OWN, 240, OccupiedCarriersTest::waiting)
+                .calls("Web.plan", Phase.OWN, 240, samples -> {
+                    samples.add(SampledCalls.sample(Phase.OWN, computing("depot.Planner/distances")));
+                    waiting(samples);
+                });
+    }
+
+    private List<String> titles(SampledCalls calls) {
+        return calls.causes().stream().map(DiagnosisText::title).toList();
+    }
+
+    @Test
+    void operationsWhoseCallsContinueLateForLackOfACarrierThreadAreNotSlow() {
+        SampledCalls calls =
+                planning().calls("Web.toll", Phase.HTTP, 660, samples -> inOperation(samples, Phase.HTTP));
+
+        assertThat(titles(calls)).first().isEqualTo("CODE COMPUTES: Planner.distances");
+        assertThat(titles(calls)).noneMatch(title -> title.startsWith("SLOW HTTP PEER"));
+    }
+
+    @Test
+    void peerWhoseAnswersArriveLateStaysACauseWhileCarrierThreadsAreBusy() {
+        SampledCalls calls = planning()
+                .calls(
+                        "Web.toll",
+                        Phase.HTTP,
+                        660,
+                        samples -> samples.add(SampledCalls.sample(
+                                Phase.HTTP,
+                                virtual(
+                                        Carrier.NONE,
+                                        Thread.State.WAITING,
+                                        "java.lang.Object/wait",
+                                        "depot.Tolls/ask"))));
+
+        assertThat(titles(calls)).contains("SLOW HTTP PEER: GET stock:80");
+    }
+
+    @Test
+    void lockWhoseHoldersWaitForACarrierThreadIsHeldBecauseOfTheCarrierThreads() {
+        SampledCalls calls = planning().calls("Web.assign", Phase.OWN, 240, samples -> {
+            waiting(samples);
+            samples.add(SampledCalls.sample(
+                    Phase.OWN,
+                    virtual(
+                            Carrier.NONE,
+                            Thread.State.WAITING,
+                            "java.util.concurrent.locks.LockSupport/park",
+                            "java.util.concurrent.locks.ReentrantLock/lock",
+                            "depot.Orders/assign")));
+        });
+
+        assertThat(titles(calls)).noneMatch(title -> title.startsWith("LOCK"));
+    }
+
+    @Test
+    void valueThatEachVirtualThreadComputesForAThreadLocalIsShared() {
+        ThreadSnapshot thread = virtual(
+                Carrier.TAKEN,
+                Thread.State.RUNNABLE,
+                "depot.Planner/distances",
+                "java.lang.ThreadLocal$SuppliedThreadLocal/initialValue",
+                "java.lang.ThreadLocal/setInitialValue",
+                "java.lang.ThreadLocal/get",
+                "depot.Planner/plan");
+        Cause first = new SampledCalls()
+                .usuallyOwn("Web.plan", 5, 20)
+                .calls("Web.plan", Phase.OWN, 240, samples -> {
+                    samples.add(SampledCalls.sample(Phase.OWN, thread));
+                    samples.addStack(Phase.OWN, thread, false);
+                })
+                .causes()
+                .get(0);
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("CODE COMPUTES: Planner.distances");
+        assertThat(first.change().text()).startsWith("keep this value in a field or a pool that all threads share");
+    }
 }

@@ -44,7 +44,7 @@ public final class Shop implements Surroundings {
     public final List<PoolSource> pools = new ArrayList<>();
     final Map<String, Long> answers = new LinkedHashMap<>();
     public final Map<String, String> servers = new LinkedHashMap<>();
-    final List<TimeLimit> limits = new ArrayList<>();
+    public final List<TimeLimit> limits = new ArrayList<>();
     public Machine machine = Machine.UNKNOWN;
     public PauseTimes pauses = PauseTimes.NONE;
     public final List<HiccupMeter.Stop> stops = new ArrayList<>();

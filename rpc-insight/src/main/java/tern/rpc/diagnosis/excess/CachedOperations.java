@@ -9,6 +9,7 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.EndedCall;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.sample.SampledCall;
+import tern.rpc.diagnosis.stack.CacheLoads;
 
 /**
  * Finds operations and code that calls run to load a value of a cache. The stacks of their threads show the cache.
@@ -44,7 +45,8 @@ public final class CachedOperations {
 
     /**
      * Returns the name of a cache if calls run the given code, outside of operations, to load a value into this cache,
-     * and most calls do so; otherwise null. If only a few calls load a value, the cache holds its values as usual.
+     * and most calls do so; otherwise null. If only a few calls load a value, the cache holds its values as usual. A
+     * {@link ThreadLocal} loses no values, but each new thread computes one.
      */
     public @Nullable String lostCacheOf(Part code) {
         String cache = cacheOf(
@@ -53,7 +55,9 @@ public final class CachedOperations {
                         samples.list.stream().noneMatch(sample -> sample.part().equals(code))
                                 ? null
                                 : samples.loadingCode.getOrDefault(code, ""));
-        return cache != null && shareOfCalls(code) >= MOST_CALLS ? cache : null;
+        return cache != null && (cache.equals(CacheLoads.THREAD_LOCAL) || shareOfCalls(code) >= MOST_CALLS)
+                ? cache
+                : null;
     }
 
     /** @param loaded returns the cache for which a call ran the operation or code; empty if none, null if unknown */

@@ -13,6 +13,7 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
+import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.EndedCall;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Times;
@@ -172,6 +173,11 @@ public final class ExcessTime {
 
     long targetNanos() {
         return evidence.targetNanos();
+    }
+
+    /** Returns whether a property sets a time limit that may have ended an operation of the given time. */
+    boolean isOfTimeLimit(Phase phase, double nanos) {
+        return evidence.limits().stream().anyMatch(limit -> limit.mayEnd(phase, nanos));
     }
 
     PunctualMethods punctualMethods() {

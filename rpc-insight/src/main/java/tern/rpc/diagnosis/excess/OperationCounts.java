@@ -2,6 +2,7 @@ package tern.rpc.diagnosis.excess;
 
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
@@ -128,10 +129,10 @@ public final class OperationCounts {
             return false;
         }
         String name = name(part);
-        Map<String, Integer> methods = perCall.methodsThatRun(phase, name);
+        double each = operations.of(phase, name).eachNanos();
+        Map<String, Integer> methods = methodsOf(part, phase, each);
         Usual usual = perCall.usual(part.kind(), phase, name, methods);
         double now = perCall.now(phase, name, methods);
-        double each = operations.of(phase, name).eachNanos();
         if (usual.count() < 0 || each <= 0) {
             return false;
         }
@@ -144,6 +145,42 @@ public final class OperationCounts {
         // them.
         double usuallyAll = operations.usualCount(phase, methods);
         return usuallyAll < 0 || perCall.now(phase, "", methods) - usuallyAll >= HALF * (now - usual.count());
+    }
+
+    /**
+     * Returns the methods whose numbers of operations are compared with the usual numbers. If each operation has become
+     * slower, these are only methods whose calls usually run it: a method that runs it for the first time makes the
+     * number grow, but the other methods show that their calls are late because the operation is slow.
+     */
+    private Map<String, Integer> methodsOf(Part part, Phase phase, double each) {
+        Map<String, Integer> usually = methodsThatUsuallyRun(part, phase);
+        double usual = operations.usualNamed(phase, part.name());
+        boolean isSlower = usual >= 0 && each > SLOWER * usual;
+        return usually.isEmpty() || !isSlower ? perCall.methodsThatRun(phase, name(part)) : usually;
+    }
+
+    private Map<String, Integer> methodsThatUsuallyRun(Part part, Phase phase) {
+        Map<String, Integer> methods = perCall.methodsThatRun(phase, name(part));
+        methods.keySet()
+                .removeAll(perCall.newMethods(part.kind(), phase, name(part)).keySet());
+        return methods;
+    }
+
+    /**
+     * Returns text about the methods whose calls do not usually run the given operation, if calls to other methods
+     * usually run it; otherwise an empty string.
+     */
+    public String newIn(Part part) {
+        Phase phase = Operations.phase(part.kind());
+        if (phase == null || !isCounted(part) || methodsThatUsuallyRun(part, phase).isEmpty()) {
+            return "";
+        }
+        Set<String> methods =
+                perCall.newMethods(part.kind(), phase, name(part)).keySet();
+        return methods.isEmpty()
+                ? ""
+                : "; calls of " + String.join(", ", methods)
+                        + " do not usually run it, so also find out why they run it now";
     }
 
     /**
@@ -170,7 +207,8 @@ public final class OperationCounts {
             return false;
         }
         String name = name(part);
-        Map<String, Integer> methods = perCall.methodsThatRun(phase, name);
+        Map<String, Integer> usually = methodsThatUsuallyRun(part, phase);
+        Map<String, Integer> methods = usually.isEmpty() ? perCall.methodsThatRun(phase, name) : usually;
         Usual usual = perCall.usual(part.kind(), phase, name, methods);
         return isMissed(
                         usual,

@@ -2,6 +2,7 @@ package tern.rpc.diagnosis.excess;
 
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 import tern.rpc.NamedTimes;
@@ -43,6 +44,19 @@ final class OperationsPerCall {
         methods.keySet()
                 .removeIf(method ->
                         ofMethod(evidence.bad(), method).stream().noneMatch(call -> count(call, phase, name) > 0));
+        return methods;
+    }
+
+    /**
+     * Returns the methods whose late or failed calls run the operation although normal calls to these methods never run
+     * it, each with the number of these calls.
+     */
+    Map<String, Integer> newMethods(Kind kind, Phase phase, String name) {
+        Map<String, Integer> methods = new TreeMap<>(methodsThatRun(phase, name));
+        methods.entrySet()
+                .removeIf(method -> usual(kind, phase, name, Map.of(method.getKey(), method.getValue()))
+                                .count()
+                        != 0);
         return methods;
     }
 

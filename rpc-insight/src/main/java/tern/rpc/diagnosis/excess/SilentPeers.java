@@ -80,6 +80,17 @@ public final class SilentPeers {
         return isAnswered(answered, phase, usually, first);
     }
 
+    /** Returns the evidence that the given operations get no answer. */
+    public String fact(Part silent) {
+        Phase phase = Phase.valueOf(silent.kind().name());
+        double usually = usualNanos(silent, phase);
+        long unanswered = excess.accounts.stream()
+                .filter(counted -> isUnanswered(counted, silent, phase, usually))
+                .count();
+        return "silent   " + unanswered + " of these in recorded calls got no answer"
+                + (usually > 0 ? "; the answer usually takes " + Times.millis(usually) + " ms" : "");
+    }
+
     /**
      * Merges the operations on each peer that answers none of them into one cause. If other operations on the peer are
      * answered, the operations are not merged. If calls use no other peer, operations that are known only from stacks
@@ -141,8 +152,18 @@ public final class SilentPeers {
                                 .filter(call -> !isNotAccepted(excess.failureOf(call))))
                 .filter(call ->
                         call.startedNanos() - sinceNanos >= 0 || call.endedNanos() - sinceNanos >= longNanos(usually))
-                .anyMatch(call ->
-                        RepeatedOperations.attempts(call, phase, part.name()).count() > 0);
+                .anyMatch(call -> RepeatedOperations.attempts(call, phase, part.name())
+                                .count()
+                        > (isCut(call, part, phase) ? 1 : 0));
+    }
+
+    /**
+     * Returns whether a deadline ended the call while its thread ran such an operation. The ledger contains the time of
+     * the operation until the deadline, but the operation was not answered.
+     */
+    private static boolean isCut(EndedCall call, Part part, Phase phase) {
+        String running = call.ledger().runningAtEnd(phase);
+        return running != null && OperationNames.isNamed(running, part.name());
     }
 
     private boolean isUnanswered(ExcessTime.Counted counted, Part part, Phase phase, double usually) {
@@ -154,10 +175,15 @@ public final class SilentPeers {
                     && OperationNames.isNamed(running, part.name())
                     && counted.times().sum(matching) >= Math.max(longNanos(usually), (double) excess.targetNanos());
         }
+        if (isCut(call, part, phase) && counted.times().sum(matching) >= longNanos(usually)) {
+            return true;
+        }
         Part ended = excess.timedOutPart(call);
         Operations.Sum attempts = RepeatedOperations.attempts(call, phase, part.name());
-        return ended != null
-                && matching.test(ended)
+        boolean isTimedOut = ended == null
+                ? call.failure() == null && excess.isOfTimeLimit(phase, attempts.eachNanos())
+                : matching.test(ended);
+        return isTimedOut
                 && attempts.eachNanos() >= longNanos(usually)
                 // If a call usually runs several operations, the timeout ends the last one, and the others were
                 // answered.

@@ -1,10 +1,14 @@
 package tern.rpc.diagnosis.rule;
 
+import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.excess.Evidence;
+import tern.rpc.diagnosis.excess.ExcessTime;
+import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.excess.TimesByCause;
+import tern.rpc.diagnosis.stack.StackReader;
 
 /**
  * Attributes the waits of virtual threads for a carrier thread to the code that occupies the carrier threads. There are
@@ -14,21 +18,76 @@ import tern.rpc.diagnosis.excess.TimesByCause;
  */
 final class CarrierRules {
 
+    /** Waits for a carrier thread count only if they take at least {@value} of the extra time. */
+    private static final double NOTABLE = 0.1;
+
+    /** An operation is late because of the carrier threads if at least {@value} of its samples show a wait for one. */
+    private static final double MUCH = 0.25;
+
+    /** An activity that takes more than {@value} of the extra time has a reason of its own. */
+    private static final double HALF = 0.5;
+
+    /** An operation that takes more than {@value} times as long as the waits for a carrier has a reason of its own. */
+    private static final double FAR_LONGER = 5;
+
+    private static final Part WAIT = Part.of(Kind.CARRIER);
+
     private final Evidence evidence;
+    private final ExcessTime excess;
+    private final Operations operations;
     private final TimesByCause byCause;
 
-    CarrierRules(Evidence evidence, TimesByCause byCause) {
+    CarrierRules(Evidence evidence, ExcessTime excess, Operations operations, TimesByCause byCause) {
         this.evidence = evidence;
+        this.excess = excess;
+        this.operations = operations;
         this.byCause = byCause;
     }
 
     void apply() {
-        Part wait = Part.of(Kind.CARRIER);
         Times code = evidence.tasks().carriers().occupying();
         if (code.isEmpty()) {
-            byCause.move(wait, Part.of(Kind.RUN_QUEUE));
+            byCause.move(WAIT, Part.of(Kind.RUN_QUEUE));
         } else {
-            byCause.pour(wait, code, TimesByCause.WAIT_FOR + "a carrier thread");
+            byCause.pour(WAIT, code, TimesByCause.WAIT_FOR + "a carrier thread");
         }
+    }
+
+    /**
+     * Attributes operations, and waits for locks without a known owner, to the causes of the waits for a carrier
+     * thread, if their calls wait for a carrier thread for a large part of the time. Such a call gets its answer or its
+     * lock in time, but continues late, and a call that holds a lock releases it late.
+     */
+    void passOnOperations() {
+        if (excess.times.of(WAIT) < NOTABLE * excess.times.sum()) {
+            return;
+        }
+        Times causes = byCause.causesOf(WAIT::equals);
+        for (Part part : byCause.longestFirst()) {
+            if (byCause.of(part) <= HALF * byCause.sum() && (isLateOperation(part) || isLateLock(part))) {
+                byCause.pour(part, causes.only(cause -> !cause.equals(part)), TimesByCause.WAIT_FOR + part.name());
+            }
+        }
+    }
+
+    private boolean isLateOperation(Part part) {
+        Phase phase = part.kind() == Kind.LOG ? null : Operations.phase(part.kind());
+        return phase != null
+                && !excess.isMostlyFailure(part)
+                && excess.samples.movedFrom(phase).of(WAIT) >= MUCH
+                && operations.sum(phase, part.name()).eachNanos() <= FAR_LONGER * waitNanos();
+    }
+
+    private boolean isLateLock(Part part) {
+        return part.kind() == Kind.LOCK
+                && part.name().contains(StackReader.WANTED)
+                && excess.samples.ownerOf(part) == null
+                && excess.ofMethodsWith(part).of(WAIT) >= MUCH * byCause.of(part)
+                && excess.accountOfCallsWith(part).of(part) <= FAR_LONGER * waitNanos();
+    }
+
+    /** Returns the mean wait for a carrier thread in calls that wait for one. */
+    private double waitNanos() {
+        return excess.accountOfCallsWith(WAIT).of(WAIT);
     }
 }

@@ -66,6 +66,12 @@ final class ProcessorRules extends Rule {
      */
     private static final double FAR_LONGER = 5;
 
+    /**
+     * Code that uses processor time counts as the cause of the waits for a processor only if it takes at least
+     * {@value} of the target in each call that runs it.
+     */
+    private static final double MUCH_OF_TARGET = 0.25;
+
     /** A call hangs if it takes more than this multiple of the latency target. */
     private static final double HANGING = 10;
 
@@ -329,9 +335,10 @@ final class ProcessorRules extends Rule {
     /**
      * Attributes the wait for a processor to the code that uses processor time in calls. This process, and not the
      * other processes, must be responsible for the busier processors. In addition, one of the code's methods must use
-     * most of the process's time, or the code's extra time must be at least as long as the wait. In the second case,
-     * the collector and threads without calls must not use most of the process's time. The wait may be longer than the
-     * extra time, because calls that compute also wait for each other.
+     * most of the process's time, or the code's extra time must be at least as long as the wait, or virtual threads
+     * wait for the carrier threads and one method uses most of the processor time. In the last two cases, the collector
+     * and threads without calls must not use most of the process's time. The wait may be longer than the extra time,
+     * because calls that compute also wait for each other.
      */
     void passOnToOwnCode() {
         Machine machine = evidence.machine();
@@ -341,10 +348,20 @@ final class ProcessorRules extends Rule {
             return;
         }
         if (code.longestFirst().stream().anyMatch(part -> machine.isMostlyIn(part.name()))
-                || (code.sum() >= byCause.of(waits)
+                || ((code.sum() >= byCause.of(waits) || areCarriersBusyWith(code))
                         && !machine.isBusyWithCollector()
                         && !machine.isBusyWithOtherThreads())) {
             byCause.pour(waits, code, TimesByCause.WAIT_FOR + "a processor");
         }
+    }
+
+    /** Returns whether virtual threads wait for a carrier thread, and the calls of one method keep processors busy. */
+    private boolean areCarriersBusyWith(Times code) {
+        Part main = code.isEmpty() ? null : code.longestFirst().get(0);
+        double waits = excess.times.of(Part.of(Kind.CARRIER));
+        return main != null
+                && waits >= NOTABLE * excess.times.sum()
+                && code.of(main) >= HALF * code.sum()
+                && excess.accountOfCallsWith(main).of(main) >= MUCH_OF_TARGET * evidence.targetNanos();
     }
 }

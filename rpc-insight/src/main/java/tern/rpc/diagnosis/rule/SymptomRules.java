@@ -60,7 +60,8 @@ public final class SymptomRules extends Rule {
 
     public void apply() {
         passOnToUnanswered();
-        new CarrierRules(evidence, byCause).apply();
+        CarrierRules carriers = new CarrierRules(evidence, excess, operations, byCause);
+        carriers.apply();
         new TasksOfCallers(this).passOn();
         ForkedWork forked = new ForkedWork(this);
         forked.apply();
@@ -101,6 +102,7 @@ public final class SymptomRules extends Rule {
         new PressureRules(this).apply();
         new CallerRules(this).apply();
         FailedProviders.merge(byCause);
+        carriers.passOnOperations();
         if (!isStorm && !isStoreBusy && !new OneSlowPeer(evidence, excess, operations).merge(byCause)) {
             processors.passOnToProcessors();
         }

@@ -23,6 +23,9 @@ public final class CacheLoads {
             new Cache("org.cache2k.", "cache2k"),
             new Cache("com.hazelcast.", "Hazelcast"));
 
+    /** The name of a {@link ThreadLocal} that computes the initial value of a thread. */
+    public static final String THREAD_LOCAL = "ThreadLocal";
+
     private static final String MAP = "java.util.concurrent.ConcurrentHashMap";
     private static final Set<String> LOADING = Set.of("computeIfAbsent", "compute");
 
@@ -84,6 +87,9 @@ public final class CacheLoads {
         String type = frame.getClassName();
         if (type.equals(MAP)) {
             return LOADING.contains(frame.getMethodName()) ? "ConcurrentHashMap." + frame.getMethodName() : null;
+        }
+        if (type.equals(ThreadLocal.class.getName())) {
+            return frame.getMethodName().equals("setInitialValue") ? THREAD_LOCAL : null;
         }
         return CACHES.stream()
                 .filter(cache -> type.startsWith(cache.prefix))

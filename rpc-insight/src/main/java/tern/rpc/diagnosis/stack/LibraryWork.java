@@ -38,21 +38,37 @@ public final class LibraryWork {
     /** Matches the classes of loggers that search a stack for the line that logs. */
     private static final Pattern LOCATIONS = Pattern.compile("\\.(?:StackLocator(?:Util)?|CallerData)$");
 
+    /** The name of the appenders that write to the standard output or the error output of the process. */
+    public static final String CONSOLE = "ConsoleAppender";
+
+    /** Matches the base classes of appenders. Their names do not show where the appender writes. */
+    private static final Pattern BASE = Pattern.compile("(?:Abstract)?OutputStream(?:Appender|Manager)|StreamHandler");
+
+    private static final Pattern TO_CONSOLE = Pattern.compile("^java\\.io\\.PrintStream$|\\.ConsoleTarget\\b");
+
     private LibraryWork() {}
+
+    /** Returns whether the given class is a common base class of appenders. */
+    public static boolean isBase(String appender) {
+        return BASE.matcher(appender).matches();
+    }
 
     /**
      * Returns the class of the logger that writes the lines of this thread, such as {@code TcpSocketManager}. If the
      * thread is waiting for a lock of a logger, this is the class of the lock. Otherwise it is the innermost such class
-     * on the stack. Returns null if there is none.
+     * on the stack. If a base class of appenders writes to the console, this is {@link #CONSOLE}. Returns null if there
+     * is none.
      */
     public static @Nullable String appender(ThreadSnapshot thread) {
         if (thread.lock() != null && isLogger(thread.lock())) {
             return ThreadSnapshot.simple(thread.lock());
         }
+        boolean isConsole = false;
         for (StackTraceElement frame : thread.frames()) {
             String type = ThreadSnapshot.simple(frame.getClassName());
+            isConsole |= TO_CONSOLE.matcher(frame.getClassName()).find();
             if (isLogger(frame.getClassName()) && WRITES.matcher(type).find()) {
-                return type;
+                return isConsole && isBase(type) ? CONSOLE : type;
             }
         }
         return null;

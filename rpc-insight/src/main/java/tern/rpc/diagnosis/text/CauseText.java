@@ -39,6 +39,7 @@ import tern.rpc.diagnosis.rule.MissedJobs;
 import tern.rpc.diagnosis.rule.Pressure;
 import tern.rpc.diagnosis.rule.Stampedes;
 import tern.rpc.diagnosis.rule.UnknownExecutors;
+import tern.rpc.diagnosis.stack.CacheLoads;
 import tern.rpc.diagnosis.stack.CallerWaits;
 import tern.rpc.pool.PoolKind;
 
@@ -200,6 +201,13 @@ public final class CauseText {
         String cache = OF_LOADS.contains(part.kind()) && change.property() == null
                 ? new CachedOperations(evidence, excess).lostCacheOf(part)
                 : null;
+        if (CacheLoads.THREAD_LOCAL.equals(cache)) {
+            return Change.of(
+                    Where.CODE,
+                    "keep this value in a field or a pool that all threads share: each new thread computes the value of"
+                            + " a ThreadLocal again, and a virtual thread serves only one call; otherwise "
+                            + change.text());
+        }
         return cache == null
                 ? change
                 : Change.of(

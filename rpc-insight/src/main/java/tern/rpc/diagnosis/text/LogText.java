@@ -8,12 +8,14 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.cause.Cause.Change;
 import tern.rpc.diagnosis.cause.Cause.Where;
 import tern.rpc.diagnosis.cause.CauseDescription;
 import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.Operations;
+import tern.rpc.diagnosis.excess.StoppedLog;
 import tern.rpc.diagnosis.sample.SampledCall;
 import tern.rpc.diagnosis.stack.LibraryWork;
 import tern.rpc.pool.LoggingMode;
@@ -39,6 +41,31 @@ final class LogText {
 
     /** Returns the cause description for the time that calls spend writing log lines. */
     CauseDescription describe(Part part) {
+        CauseDescription slow = slow(part);
+        StoppedLog stopped = StoppedLog.of(evidence);
+        if (stopped == null) {
+            return slow;
+        }
+        List<String> facts = new ArrayList<>(slow.facts());
+        facts.add("stopped  no call has logged a line for " + Times.millis(stopped.nanos()) + " ms, while "
+                + stopped.calls() + " calls wait for the logger");
+        String appender = appender();
+        String reason = LibraryWork.CONSOLE.equals(appender)
+                ? "find out why the output of this process is not read: the process that reads its standard output"
+                        + " (container runtime, log collector, terminal) has stopped, or its disk is full"
+                : "find out why "
+                        + (appender == null ? "the appender" : appender)
+                        + " writes no more lines: its disk is full or does not answer, or the process that reads the"
+                        + " lines has stopped";
+        Change change = slow.change();
+        return new CauseDescription(
+                slow.kind(),
+                slow.name(),
+                Change.of(Where.MACHINE, reason + "; so that calls do not wait for it, " + change.text()),
+                facts);
+    }
+
+    private CauseDescription slow(Part part) {
         List<String> facts = new ArrayList<>();
         Operations.Sum sum = operations.of(Phase.LOGGING, "");
         if (sum.count() > 0) {
@@ -158,9 +185,12 @@ final class LogText {
                 found.merge(samples.appender, 1, Integer::sum);
             }
         }
-        return found.entrySet().stream()
+        String most = found.entrySet().stream()
                 .max(Map.Entry.comparingByValue())
                 .map(Map.Entry::getKey)
                 .orElse(null);
+        // Only the thread that writes shows the console. The others wait for a lock of a common base class.
+        boolean isConsole = found.containsKey(LibraryWork.CONSOLE) && most != null && LibraryWork.isBase(most);
+        return isConsole ? LibraryWork.CONSOLE : most;
     }
 }

@@ -226,7 +226,7 @@ final class RemoteText {
                 ? "; calls do not usually make this exchange, so also find out why they make it now"
                 : OperationNames.isRedirected(part.name())
                         ? "; it answers with redirects, so call the final address directly"
-                        : "";
+                        : counts.newIn(part);
         return new CauseDescription(
                 "SLOW HTTP PEER",
                 host,
@@ -356,7 +356,7 @@ final class RemoteText {
                                 + DelayedAcks.hint(part, excess, operations)
                                 + (counts.areNew(part)
                                         ? "; this remote call is unusual, so also find out why calls make it now"
-                                        : "")
+                                        : counts.newIn(part))
                                 + "; meanwhile " + meanwhile(part)
                                 + Operations.at(operations.placeOf(Phase.RPC, part.name()))),
                 facts);
@@ -391,6 +391,8 @@ final class RemoteText {
                 Where.PEER,
                 advice + "; meanwhile use a fallback and a shorter timeout" + place
                         + ": a longer timeout would only let more calls wait");
+        facts.removeIf(fact -> fact.contains(" per call, ")); // The times of unanswered operations are cut off.
+        facts.add(silent.fact(part));
         return new CauseDescription("PEER FAILS", name, change, facts);
     }
 

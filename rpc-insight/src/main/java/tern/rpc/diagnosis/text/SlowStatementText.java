@@ -266,7 +266,7 @@ final class SlowStatementText {
                 : counts.areUnusual(part)
                         ? "; calls usually run another statement instead, so compare the two (a function on a column"
                                 + " uses no index of the column)"
-                        : "";
+                        : counts.newIn(part);
         isNew += Statements.isWrite(text) ? "" : atOnce();
         if (excess.samples.areReadingResults(Phase.SQL)) {
             String rows = results.fact(part) == null ? "" : " (" + results.text(part) + ")";

@@ -548,4 +548,38 @@ class OperationCountsTest {
         assertThat(usual.count(Phase.REDIS, Map.of("Orders.place", 4, "Switches.set", 1)))
                 .isEqualTo(-1);
     }
+
+    /** Simulates calls to two methods. Calls to the second method run the operation only if it has been deployed. */
+    private void secondsOfTwo(int count, Phase phase, String name, double millis, boolean deployed) {
+        for (int i = 0; i < count; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 50; call++) {
+                    shop.call("Quotes.find", 0, steps -> steps.own(2).in(phase, name, millis));
+                    shop.call("Scans.scan", 0, steps -> {
+                        steps.own(2).in(Phase.SQL, "insert event", 2);
+                        if (deployed) {
+                            steps.in(phase, name, millis);
+                        }
+                    });
+                }
+            });
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "SQL, select price where id=?, SLOW STATEMENT",
+        "HTTP, GET prices:80/price, SLOW HTTP PEER",
+        "RPC, PriceService.of at prices-1:20880, PEER"
+    })
+    void operationThatBecameSlowForItsUsualCallersIsNotMoreThanUsualBecauseOfANewCaller(
+            Phase phase, String name, String kind) {
+        secondsOfTwo(90, phase, name, 8, false);
+        secondsOfTwo(8, phase, name, 150, true);
+
+        Cause first = assertFirst(kind + ": " + name);
+        assertThat(first.change().text())
+                .doesNotContain("cache in front")
+                .contains("calls of Scans.scan do not usually run it");
+    }
 }

@@ -4,13 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static tern.rpc.diagnosis.Shop.first;
 
 import java.net.http.HttpTimeoutException;
+import java.time.Duration;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import tern.rpc.Phase;
+import tern.rpc.RpcException;
 import tern.rpc.RunningCall;
+import tern.rpc.StatusCode;
 import tern.rpc.diagnosis.Diagnosis;
 import tern.rpc.diagnosis.DiagnosisText;
 import tern.rpc.diagnosis.Shop;
+import tern.rpc.diagnosis.failure.TimeLimit;
 
 /** Tests HTTP peers that answer nothing, and peers that answer some exchanges. */
 class SilentPeersTest {
@@ -149,5 +153,73 @@ class SilentPeersTest {
         assertThat(DiagnosisText.title(first(miss)))
                 .as(miss.text())
                 .isEqualTo("PEER FAILS: rates:8080: does not answer");
+    }
+
+    /** Simulates calls whose deadlines pass while their threads wait for an answer. */
+    private void reachesDeadline(int calls, double waitMillis) {
+        Throwable deadline =
+                new RpcException(StatusCode.DEADLINE_EXCEEDED, "RateService/daily was still running after 1500 ms");
+        for (int number = 0; number < calls; number++) {
+            shop.call(
+                    "RateService.daily",
+                    0,
+                    deadline,
+                    call -> call.own(waitMillis).interruptedIn(Phase.HTTP, RATES, 1_500 - waitMillis));
+        }
+    }
+
+    @Test
+    void peerOfCallsWhoseDeadlinesPassDuringTheExchangeDoesNotAnswer() {
+        Diagnosis miss = during(() -> {
+            reachesDeadline(3, 1);
+            reachesDeadline(3, 400);
+            reachesDeadline(3, 1_450);
+        });
+
+        assertThat(DiagnosisText.title(first(miss)))
+                .as(miss.text())
+                .isEqualTo("PEER FAILS: " + RATES + ": does not answer");
+        assertThat(first(miss).evidence())
+                .anyMatch(fact -> fact.matches("silent   \\d+ of these in recorded calls got no answer; the answer"
+                        + " usually takes 11 ms"))
+                .noneMatch(fact -> fact.contains("ms each"));
+    }
+
+    @Test
+    void peerThatAnswersSomeCallsBeforeTheirDeadlinesIsSlow() {
+        Diagnosis miss = during(() -> {
+            reachesDeadline(6, 1);
+            for (int number = 0; number < 3; number++) {
+                shop.call("RateService.daily", 0, call -> call.own(1).in(Phase.HTTP, RATES, 1_200));
+            }
+        });
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW HTTP PEER: " + RATES);
+    }
+
+    @Test
+    void peerDoesNotAnswerIfEachExchangeEndsAtTheTimeLimitAndTheCallContinues() {
+        shop.limits.add(new TimeLimit(Phase.HTTP, "spring.http.clients.read-timeout", Duration.ofMillis(800)));
+        Diagnosis miss = during(() -> {
+            for (int number = 0; number < 9; number++) {
+                shop.call("RateService.daily", 0, call -> call.own(1).in(Phase.HTTP, RATES, 806));
+            }
+        });
+
+        assertThat(DiagnosisText.title(first(miss)))
+                .as(miss.text())
+                .isEqualTo("PEER FAILS: " + RATES + ": does not answer");
+    }
+
+    @Test
+    void peerWhoseAnswersTakeLessThanTheTimeLimitIsSlow() {
+        shop.limits.add(new TimeLimit(Phase.HTTP, "spring.http.clients.read-timeout", Duration.ofMillis(5_000)));
+        Diagnosis miss = during(() -> {
+            for (int number = 0; number < 9; number++) {
+                shop.call("RateService.daily", 0, call -> call.own(1).in(Phase.HTTP, RATES, 806));
+            }
+        });
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW HTTP PEER: " + RATES);
     }
 }

@@ -29,7 +29,11 @@ final class StatementText {
     private static final Pattern COMMENTS = Pattern.compile("/\\*.*?\\*/|--[^\\n]*", Pattern.DOTALL);
     private static final Pattern STRINGS = Pattern.compile("'(?:[^']|'')*+(?:'|$)");
     private static final Pattern NUMBERS = Pattern.compile("(?<![\\w.])-?\\d[\\w.]*");
-    private static final Pattern LISTS = Pattern.compile("\\?(?:\\s*,\\s*\\?)+");
+
+    // The group has a possessive quantifier. Otherwise, the matcher would call itself for each element, and a list with
+    // thousands of elements would overflow the stack of the application's thread.
+    private static final Pattern LISTS = Pattern.compile("\\?(?:\\s*+,\\s*+\\?)++");
+
     private static final Pattern BLANKS = Pattern.compile("\\s+");
 
     private StatementText() {}

@@ -2,9 +2,12 @@ package tern.rpc.spring.autoconfigure.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class StatementTextTest {
 
@@ -49,5 +52,23 @@ class StatementTextTest {
         String text = "call report(" + COLUMNS + ")";
         assertThat(StatementText.of(text)).startsWith("call report(").hasSize(205);
         assertThat(StatementText.of("insert into t " + COLUMNS)).hasSize(205);
+    }
+
+    /** Runs the code on a thread whose stack is as small as that of a thread that is deep in other code. */
+    private static void onASmallStack(Runnable code) throws InterruptedException {
+        AtomicReference<Throwable> failure = new AtomicReference<>();
+        Thread thread = new Thread(null, code, "small stack", 200_000);
+        thread.setUncaughtExceptionHandler((of, thrown) -> failure.set(thrown));
+        thread.start();
+        thread.join();
+        assertThat(failure.get()).isNull();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"?,", "?, ", "7,", "'it''s',", "(?,?),", "--\n", "/**/", "''", "-", "a.b1 ", " , ?"})
+    void longStatementNeedsNoDeepStack(String element) throws InterruptedException {
+        String sql = "select p from parcel p where p.id in (" + element.repeat(7_000) + "?)";
+
+        onASmallStack(() -> assertThat(StatementText.of(sql)).startsWith("select p from parcel p"));
     }
 }
