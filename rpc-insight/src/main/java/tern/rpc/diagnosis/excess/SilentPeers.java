@@ -7,7 +7,9 @@ import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
+import tern.rpc.StatusCode;
 import tern.rpc.diagnosis.account.EndedCall;
 import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.account.Part;
@@ -23,6 +25,9 @@ import tern.rpc.diagnosis.stack.StackReader;
 public final class SilentPeers {
 
     private static final int MIN_CALLS = 3;
+
+    /** The end of the name of an exchange that ended with an exception instead of an answer. */
+    private static final String FAILED = " (failed)";
 
     /**
      * How long an operation must be unanswered before its peer counts as silent, as a multiple of the operation's usual
@@ -112,12 +117,21 @@ public final class SilentPeers {
                         parts.size() > 1 && !peer.isEmpty() ? new Part(kind, OperationNames.ALL + peer) : parts.get(0);
                 if (isSilent(all)) {
                     parts.forEach(part -> byCause.move(part, all));
+                    unavailable(byCause, peer).forEach(failure -> byCause.move(failure, all));
                     if (byPeer.size() == 1) {
                         unnamed.forEach(part -> byCause.move(part, all));
                     }
                 }
             });
         }
+    }
+
+    /** Returns the failures of calls that could not be sent to the given provider, or that got no answer from it. */
+    private static List<Part> unavailable(TimesByCause byCause, String address) {
+        return byCause.only(part -> part.kind() == Kind.PEER_FAILS
+                        && part.name().endsWith(": " + StatusCode.UNAVAILABLE)
+                        && address.equals(FailedProviders.addressOf(part)))
+                .longestFirst();
     }
 
     private static boolean isNotAccepted(@Nullable Part failure) {
@@ -154,7 +168,19 @@ public final class SilentPeers {
                         call.startedNanos() - sinceNanos >= 0 || call.endedNanos() - sinceNanos >= longNanos(usually))
                 .anyMatch(call -> RepeatedOperations.attempts(call, phase, part.name())
                                 .count()
-                        > (isCut(call, part, phase) ? 1 : 0));
+                        > (isCut(call, part, phase) ? 1 : 0) + unreached(call, part, phase));
+    }
+
+    /** Returns the number of operations that failed without an answer, for example because nobody is connected. */
+    private static int unreached(EndedCall call, Part part, Phase phase) {
+        int count = 0;
+        for (NamedTimes.Entry entry : call.ledger().named()) {
+            boolean isUnreached = entry.name().endsWith(FAILED)
+                    || OperationNames.errorCode(entry.name()).equals(StatusCode.UNAVAILABLE.name());
+            boolean isOne = OperationNames.isNamed(OperationNames.withoutStatus(entry.name()), part.name());
+            count += entry.kind() == phase && isUnreached && isOne ? Math.max(1, entry.count()) : 0;
+        }
+        return count;
     }
 
     /**

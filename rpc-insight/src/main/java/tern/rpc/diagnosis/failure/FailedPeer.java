@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 import tern.rpc.RpcException;
+import tern.rpc.StatusCode;
 import tern.rpc.diagnosis.account.Account;
 import tern.rpc.diagnosis.account.EndedCall;
 import tern.rpc.diagnosis.account.OperationNames;
@@ -40,6 +41,12 @@ public final class FailedPeer {
     private static final Pattern URL = Pattern.compile("\\bhttps?://(?:[^/@\\s]*@)?([A-Za-z0-9_.:-]+)");
 
     private static final String PEER = "peer";
+
+    /**
+     * An address is searched in the first {@value} characters of a message. The search takes time in proportion to the
+     * square of the length of a word, and a message may contain a token or an encoded file.
+     */
+    private static final int MAX_SEARCHED = 1_000;
 
     private FailedPeer() {}
 
@@ -115,16 +122,17 @@ public final class FailedPeer {
     private static @Nullable String address(List<Throwable> chain) {
         for (int i = chain.size() - 1; i >= 0; i--) {
             Throwable one = chain.get(i);
-            String message = one.getMessage();
-            Matcher found = ADDRESS.matcher(message == null ? "" : message);
+            String text = one.getMessage();
+            String message = text == null ? "" : text.substring(0, Math.min(text.length(), MAX_SEARCHED));
+            Matcher found = ADDRESS.matcher(message);
             if (found.find()) {
                 return found.group();
             }
-            Matcher url = URL.matcher(message == null || isA(one, REST) ? "" : message);
+            Matcher url = URL.matcher(isA(one, REST) ? "" : message);
             if (url.find()) {
                 return url.group(1);
             }
-            if (one instanceof UnknownHostException && message != null) {
+            if (one instanceof UnknownHostException && text != null) {
                 return message.split("[: ]", 2)[0];
             }
         }
@@ -199,6 +207,16 @@ public final class FailedPeer {
                 : longest(
                         call, Phase.SQL, name -> OperationNames.errorCode(name).equals(state));
         return failed != null ? failed : longest(call, Phase.SQL, name -> !NamedTimes.isRollback(name));
+    }
+
+    /**
+     * Returns the remote call that failed with this status. If none is recorded with this status, returns the remote
+     * call that took longest. Returns null if no remote call was recorded by name.
+     */
+    static @Nullable Part failedCall(EndedCall call, StatusCode status) {
+        Part failed =
+                longest(call, Phase.RPC, name -> OperationNames.errorCode(name).equals(status.name()));
+        return failed != null ? failed : longest(call, Phase.RPC);
     }
 
     private static @Nullable Part longest(EndedCall call, Phase phase, Predicate<String> wanted) {

@@ -352,12 +352,12 @@ public final class FailurePart {
             if (answer != null) {
                 return failing(FailedPeer.name(call, chain), answer);
             }
-            Part remote = FailedPeer.longest(call, Phase.RPC);
             boolean calledOne = call.ledger().count(Phase.RPC) > 0;
             if (one instanceof RpcException rpc
                     && (rpc.code() != StatusCode.DEADLINE_EXCEEDED || CallerDeadlines.isOfProvider(rpc))
                     && calledOne
                     && !isThrownByApplication(rpc)) {
+                Part remote = FailedPeer.failedCall(call, rpc.code());
                 return failing(
                         remote != null ? OperationNames.withoutStatus(remote.name()) : FailedPeer.name(call, chain),
                         rpc.code().name());
