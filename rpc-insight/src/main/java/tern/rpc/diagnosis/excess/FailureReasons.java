@@ -17,6 +17,7 @@ import tern.rpc.diagnosis.failure.ConnectTimeOuts;
 import tern.rpc.diagnosis.failure.FailurePart;
 import tern.rpc.diagnosis.failure.HiddenTimeOuts;
 import tern.rpc.diagnosis.failure.LocalRefusals;
+import tern.rpc.diagnosis.stack.LibraryWaits;
 
 /**
  * Attributes the failures of calls to activities and waits. The exception of a failed call often does not show the
@@ -79,7 +80,21 @@ final class FailureReasons {
             Part reason = waited != null ? waited : failedOperation(call, failure);
             return reason != null ? reason : hiddenTimeOuts.getOrDefault(call, failure);
         }
-        return failure.kind() == Part.Kind.POOL ? calls.pool(failure) : failure;
+        return failure.kind() == Part.Kind.POOL ? ofPool(call, calls.pool(failure)) : failure;
+    }
+
+    /**
+     * Returns the wait for a pool that made the call fail. Exceptions do not name the pool. If the call's thread waited
+     * longer for a pool that Tern does not measure, that pool had no free connection.
+     *
+     * @param measured the wait for the measured pool of the same kind
+     */
+    private Part ofPool(EndedCall call, Part measured) {
+        Times times = calls.accountOf(call);
+        return times.only(LibraryWaits::isOwnPool).longestFirst().stream()
+                .findFirst()
+                .filter(unmeasured -> times.of(unmeasured) > times.of(measured))
+                .orElse(measured);
     }
 
     /**

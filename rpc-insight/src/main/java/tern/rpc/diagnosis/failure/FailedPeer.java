@@ -10,7 +10,6 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 import tern.rpc.RpcException;
-import tern.rpc.StatusCode;
 import tern.rpc.diagnosis.account.Account;
 import tern.rpc.diagnosis.account.EndedCall;
 import tern.rpc.diagnosis.account.OperationNames;
@@ -210,13 +209,32 @@ public final class FailedPeer {
     }
 
     /**
-     * Returns the remote call that failed with this status. If none is recorded with this status, returns the remote
-     * call that took longest. Returns null if no remote call was recorded by name.
+     * Returns the remote call that threw the given exception: the one that the exception's message names, or else one
+     * that failed with the exception's status. If neither is recorded, returns the remote call that took longest.
+     * Returns null if no remote call was recorded by name.
      */
-    static @Nullable Part failedCall(EndedCall call, StatusCode status) {
-        Part failed =
-                longest(call, Phase.RPC, name -> OperationNames.errorCode(name).equals(status.name()));
+    static @Nullable Part failedCall(EndedCall call, RpcException failure) {
+        String message = failure.status().description();
+        Part named = longest(call, Phase.RPC, name -> isAbout(message, name));
+        Part failed = named != null
+                ? named
+                : longest(call, Phase.RPC, name -> OperationNames.errorCode(name)
+                        .equals(failure.code().name()));
         return failed != null ? failed : longest(call, Phase.RPC);
+    }
+
+    /**
+     * Returns whether the message of an exception is about the remote call with the given name. The message begins with
+     * the service and the method, for example {@code StockService/reserve}.
+     */
+    static boolean isAbout(String message, String operation) {
+        String method = OperationNames.method(OperationNames.withoutStatus(operation));
+        int dot = method == null ? -1 : method.lastIndexOf('.');
+        return method != null
+                && dot > 0
+                && message.startsWith(method.substring(0, dot) + '/' + method.substring(dot + 1))
+                && (message.length() == method.length()
+                        || !Character.isJavaIdentifierPart(message.charAt(method.length())));
     }
 
     private static @Nullable Part longest(EndedCall call, Phase phase, Predicate<String> wanted) {

@@ -290,9 +290,11 @@ public final class FailurePart {
                 chain.stream().filter(Exceptions::isTimeOut).findFirst().orElse(failure);
         boolean deadline = timeout instanceof RpcException;
         Phase phase = deadline ? Phase.RPC : operation(chain);
+        String message = timeout instanceof RpcException rpc ? rpc.status().description() : "";
         NamedTimes.Entry longest = Stream.concat(call.ledger().named().stream(), call.ledger().unfinished().stream())
                 .filter(entry -> phase == null ? isOperation(entry.kind()) : entry.kind() == phase)
-                .max(Comparator.comparingLong(NamedTimes.Entry::nanos))
+                .max(Comparator.<NamedTimes.Entry, Boolean>comparing(entry -> FailedPeer.isAbout(message, entry.name()))
+                        .thenComparingLong(NamedTimes.Entry::nanos))
                 .orElse(null);
         if (longest != null && (phase != null || 2 * longest.nanos() >= call.tookNanos())) {
             return Account.part(longest.kind(), OperationNames.withoutStatus(longest.name()));
@@ -357,7 +359,7 @@ public final class FailurePart {
                     && (rpc.code() != StatusCode.DEADLINE_EXCEEDED || CallerDeadlines.isOfProvider(rpc))
                     && calledOne
                     && !isThrownByApplication(rpc)) {
-                Part remote = FailedPeer.failedCall(call, rpc.code());
+                Part remote = FailedPeer.failedCall(call, rpc);
                 return failing(
                         remote != null ? OperationNames.withoutStatus(remote.name()) : FailedPeer.name(call, chain),
                         rpc.code().name());

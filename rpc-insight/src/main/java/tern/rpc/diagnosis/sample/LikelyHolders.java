@@ -122,14 +122,16 @@ public final class LikelyHolders {
      * Returns the samples of likely holders. Looks for holders in three places, and stops at the first place where it
      * finds enough samples. First, below the line where calls wait, because a proxy or a library may run the code that
      * holds the permit. Second, in or below the method in which calls wait. Third, in or below the caller of the class
-     * where calls wait, because this class may only take the lock. In the third place, a call that waits for another
-     * lock is no likely holder, because it may not have reached the code that takes the lock. Returns an empty list if
-     * the holders were last found long before the last waiting call.
+     * where calls wait, because this class may only take the lock. In the second and third place, a call that runs an
+     * earlier line of the method is no likely holder, because it has not reached the code that takes the lock. In the
+     * third place, neither is a call that waits for another lock. Returns an empty list if the holders were last found
+     * long before the last waiting call.
      */
     public static List<Sample> holders(Part wait, List<Sample> all) {
         Set<StackTraceElement> lines = new HashSet<>();
-        Set<String> methods = new HashSet<>();
-        Set<String> callers = new HashSet<>();
+        // the methods in which calls wait, and their callers, each with the first line that waits
+        Map<String, Integer> methods = new HashMap<>();
+        Map<String, Integer> callers = new HashMap<>();
         List<Sample> others = new ArrayList<>();
         for (Sample sample : all) {
             StackTraceElement line = sample.line();
@@ -137,11 +139,12 @@ public final class LikelyHolders {
                 others.add(sample);
             } else if (line != null) {
                 lines.add(line);
-                methods.add(ApplicationCode.method(line));
+                methods.merge(ApplicationCode.method(line), line.getLineNumber(), Math::min);
                 sample.path().stream()
                         .filter(frame -> !frame.getClassName().equals(line.getClassName()))
                         .findFirst()
-                        .ifPresent(frame -> callers.add(ApplicationCode.method(frame)));
+                        .ifPresent(frame ->
+                                callers.merge(ApplicationCode.method(frame), frame.getLineNumber(), Math::min));
             }
         }
         List<Predicate<Sample>> rules = List.of(
@@ -167,7 +170,14 @@ public final class LikelyHolders {
         return samples.stream().mapToLong(Sample::atNanos).max().orElse(Long.MIN_VALUE);
     }
 
-    private static boolean isIn(Set<String> methods, Sample sample) {
-        return sample.path().stream().map(ApplicationCode::method).anyMatch(methods::contains);
+    /**
+     * Returns whether the sample shows one of the methods at or after its line in the map.
+     *
+     * @param methods the first line of each method that counts
+     */
+    private static boolean isIn(Map<String, Integer> methods, Sample sample) {
+        return sample.path().stream()
+                .anyMatch(frame -> frame.getLineNumber()
+                        >= methods.getOrDefault(ApplicationCode.method(frame), Integer.MAX_VALUE));
     }
 }

@@ -357,8 +357,9 @@ public final class Hints {
                     + " works for it most of the time";
         }
         if (LibraryWork.FILLS.matcher(called).find()) {
-            return "this queue is full, because its consumer is slower than the calls: make the consumer faster, give"
-                    + " it more threads, or drop items instead of waiting";
+            return "this queue is full: find out whether the thread that takes its items still runs (it ends if an"
+                    + " exception leaves its loop) and what it waits for; if it is only slower than the calls, make it"
+                    + " faster, or use more threads; put items with a time limit, or drop them, instead of waiting";
         }
         return called.startsWith("Mono.")
                         || called.startsWith("Flux.")

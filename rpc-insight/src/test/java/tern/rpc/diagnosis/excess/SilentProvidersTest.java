@@ -92,4 +92,24 @@ class SilentProvidersTest {
                 .as(miss.text())
                 .isEqualTo("PEER FAILS: RateDesk at 10.0.0.7:9303: UNAVAILABLE");
     }
+
+    @Test
+    void timeOutBelongsToTheCallThatItsMessageNamesAndNotToALongerOne() {
+        RpcException late = new RpcException(
+                StatusCode.DEADLINE_EXCEEDED, "RateDesk/quote timed out after 3 ms (CallOptions.timeout)");
+        for (int i = 0; i < 6; i++) {
+            shop.second(() -> {
+                for (int number = 0; number < 30; number++) {
+                    shop.call(SEARCH, 0, late, call -> call.own(2)
+                            .in(Phase.RPC, AVAILABILITY, 9)
+                            .in(Phase.RPC, QUOTE, 3));
+                }
+            });
+        }
+        Diagnosis miss = shop.diagnosis();
+
+        assertThat(miss.causes())
+                .as(miss.text())
+                .allSatisfy(cause -> assertThat(DiagnosisText.title(cause)).contains("RateDesk.quote"));
+    }
 }

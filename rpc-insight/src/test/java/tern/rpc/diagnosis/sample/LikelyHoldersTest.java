@@ -114,6 +114,28 @@ class LikelyHoldersTest {
         assertThat(LikelyHolders.holders(wait, samples)).hasSize(holders);
     }
 
+    private static Sample inBooking(double second, Part part, String type, int lineOfBooking) {
+        List<StackTraceElement> path = List.of(
+                new StackTraceElement("shop." + type, "run", type + ".java", 35),
+                new StackTraceElement("shop.FrontDesk", "book", "FrontDesk.java", lineOfBooking));
+        return new Sample(
+                (long) (second * 1e9), Phase.OWN, part, path, null, null, null, false, null, 1_000_000, 2_000_000);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"39, 0", "44, 5", "47, 5"})
+    void callsThatHaveNotReachedTheLineOfTheWaitHoldNothing(int lineOfWork, int holders) {
+        Part wait = new Part(Part.Kind.RESULT, "AuditTrail.run");
+        Part work = new Part(Part.Kind.SLEEP, "Allotment.run");
+        List<Sample> samples = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            samples.add(inBooking(20 - i, work, "Allotment", lineOfWork));
+            samples.add(inBooking(20 - i, wait, "AuditTrail", 44));
+        }
+
+        assertThat(LikelyHolders.holders(wait, samples)).hasSize(holders);
+    }
+
     @Test
     void operationDuringWhichCallsHoldALockWithoutAnOwnerIsInTheChange() throws Exception {
         Shop rates = new Shop().healthy(call -> call.own(2).in(Phase.HTTP, "GET rates:80", 3));
