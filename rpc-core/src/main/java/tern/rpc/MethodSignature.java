@@ -31,7 +31,7 @@ record MethodSignature(
     /** The type of the parameter that Kotlin's compiler adds to suspend functions. */
     private static final String CONTINUATION = "kotlin.coroutines.Continuation";
 
-    /** In error messages, the text that names a method's result ends with this. */
+    /** The suffix of the text that names a method's result in error messages. */
     private static final String RESULT = ", result";
 
     static MethodSignature of(Class<?> service, Method method, TypeVariables variables) {

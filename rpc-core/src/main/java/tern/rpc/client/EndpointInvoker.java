@@ -117,7 +117,8 @@ final class EndpointInvoker implements AutoCloseable {
         retries.called();
         Target used = null;
         RpcException before = null;
-        // The strongest execution state of all failed attempts, in the order NO, MAYBE, YES.
+        // Whether a provider has executed the call: the highest value of all failed attempts, in the order NO, MAYBE,
+        // YES.
         Executed executed = Executed.NO;
         for (int attempt = 1; ; attempt++) {
             Target target;

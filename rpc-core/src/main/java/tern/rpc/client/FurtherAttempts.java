@@ -33,8 +33,8 @@ final class FurtherAttempts {
     private static final Logger LOG = LoggerFactory.getLogger(FurtherAttempts.class);
 
     /**
-     * A provider counts as silent if it has not answered the client's ping for this long, plus the additional time that
-     * a ping on the connection may take. A provider whose methods are only slow answers the ping earlier.
+     * A provider counts as silent if a ping remains unanswered for this time plus the additional time that a ping may
+     * take on the connection. A provider that is only slow answers the ping earlier.
      */
     private static final long SILENT_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 

@@ -27,7 +27,7 @@ final class HedgedCall implements SentCall {
     private final NanoClock clock;
     private final AsyncCall first;
 
-    private @Nullable AsyncCall second; // This object's lock guards this field and the next four.
+    private @Nullable AsyncCall second; // This object's lock guards "second" and the next four fields.
     private @Nullable ScheduledFuture<?> planned;
     private @Nullable RpcException failed;
     private boolean over;

@@ -12,9 +12,8 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
 /**
- * Ends an asynchronous call or a stream at its deadline if a filter delays it. Such a filter has not passed the call
- * on, or has not passed the answer on. After the filters have passed the call to a connection, the connection checks
- * the deadline. Thread-safe.
+ * Ends an asynchronous call or a stream at its deadline while a filter holds back the call or its answer. After the
+ * filters have passed the call to a connection, the connection checks the deadline. Thread-safe.
  */
 final class LateFilters {
 

@@ -35,7 +35,7 @@ public final class Link {
     private final ChangeLog log;
     private volatile @Nullable ClientConnection connection;
     private volatile long nextAttemptNanos;
-    private boolean isConnected; // This object's lock guards this field and the next nine.
+    private boolean isConnected; // This object's lock guards isConnected and the next nine fields.
     private boolean wasConnected; // true if the provider has ever been connected
     private long timesAvailable; // the value of the connection's timesAvailable() when it was last found to be reopened
     private boolean wasSoonLost; // True if the connection before the current one was lost soon after it was opened.

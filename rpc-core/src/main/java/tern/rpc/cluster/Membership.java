@@ -36,7 +36,7 @@ final class Membership {
     private final ClusterLog log;
     private final Consumer<List<Node>> notConnected;
     private final NanoClock clock;
-    private final Replacements replacements; // This object's lock guards this field.
+    private final Replacements replacements; // This object's lock guards the field "replacements".
     // This object's lock must be held to call any method except timeLimit().
     private final RulesInForce rules = new RulesInForce();
     private final Reviews reviews;

@@ -86,8 +86,8 @@ public final class Nodes {
     private final NanoClock clock;
     private final ScheduledExecutorService timer;
     private final SeldomWarning failures;
-    private final Map<Endpoint, Shared> byEndpoint = new HashMap<>(); // This object's lock guards this field.
-    // The nodes whose connections will be opened, in this order. This object's lock guards this field.
+    private final Map<Endpoint, Shared> byEndpoint = new HashMap<>(); // This object's lock guards byEndpoint.
+    // The nodes whose connections will be opened, in this order; guarded by this object's lock.
     private final Set<Node> unopened = new LinkedHashSet<>();
     private boolean opening; // True if a task that opens connections is scheduled; guarded by this
     private final Reviews checks;

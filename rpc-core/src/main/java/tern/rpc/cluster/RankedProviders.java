@@ -20,8 +20,8 @@ final class RankedProviders {
     private final long client;
     private final String zone;
     private final Function<Instance, List<String>> tags;
-    private final Map<String, Ranking> byTag = new LinkedHashMap<>(); // This object's lock guards this field.
-    private List<Instance> listed = List.of(); // The list that was ranked last. This object's lock guards this field.
+    private final Map<String, Ranking> byTag = new LinkedHashMap<>(); // This object's lock guards byTag.
+    private List<Instance> listed = List.of(); // The list that was ranked last, guarded by this object's lock.
 
     /**
      * @param client a number that identifies the client

@@ -28,7 +28,7 @@ final class Rankings {
 
     private final long client;
     private final Map<Key, WeakReference<RankedProviders>> byKey =
-            new WeakHashMap<>(); // This object's lock guards this field.
+            new WeakHashMap<>(); // This object's lock guards byKey.
 
     /** @param client a number that identifies the client */
     Rankings(long client) {

@@ -83,11 +83,11 @@ final class ResponseCost {
 
     private static final int MAX_RELAPSES = 4;
 
-    // The last response time, as a multiple of the usual response time. The value decays to 1; this field contains the
+    // The last response time, as a multiple of the usual response time. The value decays to 1. The field contains the
     // value at the last update.
     private volatile double cost = 1;
     private volatile long costNanos;
-    // The mean of the recent response times, as a multiple of the usual response time. The value decays to 1; this
+    // The mean of the recent response times, as a multiple of the usual response time. The value decays to 1. The
     // field contains the value at the last update. Each answer has the weight IN_MEAN in the mean. A failure or refusal
     // immediately raises the mean to at least FAILED or REFUSED.
     private volatile double mean = 1;

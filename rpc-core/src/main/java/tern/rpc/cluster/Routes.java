@@ -27,7 +27,7 @@ final class Routes {
     private final Set<String> leftOut;
     private final Map<String, Group> byTag;
     private final @Nullable Group untagged; // the providers for calls without a tag
-    private final @Nullable Map<String, Routes> byMethod; // This field is null if all methods have the same providers.
+    private final @Nullable Map<String, Routes> byMethod; // byMethod is null if all methods have the same providers.
 
     Routes(List<Target> all, ClusterSettings settings) {
         this(all, settings, Rules.NONE, Set.of());

@@ -17,7 +17,7 @@ final class ServicePresence {
     private volatile long servedMethods; // one bit for each method that has answered a call
     private volatile boolean missing;
     private volatile long untilNanos;
-    private int failures; // This object's lock guards this field.
+    private int failures; // This object's lock guards the field "failures".
 
     ServicePresence(long usableSince) {
         this.usableSinceNanos = usableSince;

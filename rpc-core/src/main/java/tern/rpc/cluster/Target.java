@@ -24,11 +24,11 @@ public final class Target implements Candidate {
     private final Node node;
     private final ClusterStatistics statistics;
     private final NanoClock clock;
-    private volatile @Nullable Calls calls; // This field is null until the first call.
+    private volatile @Nullable Calls calls; // The field "calls" is null until the first call.
     private volatile Attributes attributes;
     private volatile boolean held;
     private volatile boolean ejectionIgnored;
-    private boolean drains; // Only the thread that changes the provider list uses this field.
+    private boolean drains; // Only the thread that changes the provider list uses the field "drains".
     private volatile long drainsSinceNanos; // The value is meaningful only while the provider is draining.
     private volatile double relativeWeight = 1; // The provider's weight as a multiple of the mean weight.
     private volatile long callsAtCopy; // The number of the reference's calls at the time of the provider's last probe.

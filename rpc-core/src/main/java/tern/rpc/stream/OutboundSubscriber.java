@@ -38,7 +38,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
             new AtomicInteger(); // the number of pending checks of the sink; one thread performs all checks
     private final Runnable ask;
     private final Runnable cancel;
-    // The number of values requested but not sent. Only the thread that runs drain(int) uses this field and the next.
+    // The number of values requested but not sent. Only the thread in drain(int) uses "requested" and "batch".
     private int requested;
     private int batch; // "requested" after the last request; 0 if the sink has stopped being ready since then
     private volatile @Nullable Thread asking; // the thread that is requesting values
@@ -143,8 +143,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
 
     private void sendAndAsk() {
         while (!done) {
-            // this field must be read before the queue: once it is set, the queue already contains the publisher's last
-            // value
+            // "ending" must be read before the queue: once it is set, the queue contains the publisher's last value
             Ending last = ending;
             Object value = values.peek();
             if (value != null) {
