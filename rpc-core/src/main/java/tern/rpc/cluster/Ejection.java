@@ -6,9 +6,9 @@ import java.util.function.Supplier;
 import org.slf4j.event.Level;
 
 /**
- * Counts the failures of a provider and ejects the provider for a while after too many failures. The limits are five
- * consecutive failures, or failures of half of the calls within ten seconds if there are at least twenty calls. An
- * ejected provider gets no calls as long as another provider is available. Thread-safe.
+ * Counts the failures of a provider and ejects the provider for a while after too many failures. A provider is ejected
+ * after five consecutive failures. It is also ejected if half of its calls within ten seconds have failed and there
+ * were at least twenty calls. An ejected provider gets no calls as long as another provider is available. Thread-safe.
  */
 public final class Ejection {
 

@@ -89,9 +89,9 @@ final class Group {
     }
 
     /**
-     * Returns whether calls can be sent to any provider, to find out whether a slow provider has recovered. With {@link
-     * ConsistentHash}, the key of a call determines its provider. An application's own balancer may have reasons for
-     * its choice that the client does not know.
+     * Returns whether calls may be sent to a slow provider to find out whether it has recovered. Returns false for
+     * {@link ConsistentHash}, because the key of a call determines its provider. Also returns false for an
+     * application's own balancer, because the client does not know the reasons for its choices.
      */
     boolean takesTrials() {
         return first instanceof PowerOfTwoChoices || first instanceof RoundRobin;

@@ -14,8 +14,8 @@ import tern.rpc.endpoint.Instance;
 /**
  * Keeps the last good list of providers. Registries and DNS sometimes report an empty or much shorter list even though
  * the providers are fine. If a list is empty, the missing providers stay in use ("held") while they answer. If a list
- * has lost more than half of its entries, the missing providers stay in use while they answer. This ends when 30 s have
- * passed and a listed provider is connected. This rule applies even if the list has gained as many entries as it has
+ * has lost more than half of its entries, the missing providers are also held while they answer, but only until 30 s
+ * have passed and a listed provider is connected. They are held even if the list has gained as many entries as it has
  * lost, because the client is not yet connected to the new providers. A registry can also lose the entries of its
  * providers one after another, for example while their sessions expire. Therefore, each list is compared with the
  * longest list of the previous 30 s.

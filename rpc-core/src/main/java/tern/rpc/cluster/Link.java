@@ -13,7 +13,10 @@ import tern.rpc.transport.ClientConnection;
  */
 public final class Link {
 
-    /** The minimum time between two connection attempts that are started besides the connection's own attempts. */
+    /**
+     * The minimum time between two attempts that {@link #attempt} starts. The connection's automatic attempts do not
+     * count.
+     */
     private static final long BETWEEN_ATTEMPTS_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     /**
@@ -23,9 +26,10 @@ public final class Link {
     private static final long MIN_OUTAGE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * A connection that is lost earlier does not end the provider's unreachability. If calls on such a connection fail,
-     * its loss counts as a provider failure. Without these rules, a provider that closes each connection after a while
-     * would never be replaced, and would get more calls after each reconnect.
+     * Only a connection that lasts at least this long ends the time for which the provider counts as unreachable. If a
+     * connection is lost earlier and calls on it fail, the loss counts as a provider failure. Without these rules, a
+     * provider that closes each connection after a while would never be replaced, and would get more calls after each
+     * reconnect.
      */
     static final long LASTING_NANOS = TimeUnit.SECONDS.toNanos(30);
 
@@ -37,7 +41,7 @@ public final class Link {
     private volatile long nextAttemptNanos;
     private boolean isConnected; // This object's lock guards isConnected and the next nine fields.
     private boolean wasConnected; // true if the provider has ever been connected
-    private long timesAvailable; // the value of the connection's timesAvailable() when it was last found to be reopened
+    private long timesAvailable; // the result of timesAvailable() when a reconnect was last noticed
     private boolean wasSoonLost; // True if the connection before the current one was lost soon after it was opened.
     private boolean hasFailed; // True if connecting has failed since the connection was lost or created.
     private boolean isReported; // True if takeFailure() has returned true since the connection was lost or created.
@@ -248,7 +252,7 @@ public final class Link {
         return connection != null && !isUsable() && !isConnecting() && now - nextAttemptNanos >= 0;
     }
 
-    /** Starts an attempt to connect, besides the connection's own attempts. */
+    /** Starts an attempt to connect, in addition to the connection's automatic attempts. */
     void attempt(long now) {
         nextAttemptNanos = now + BETWEEN_ATTEMPTS_NANOS;
         connection().connectSoon();

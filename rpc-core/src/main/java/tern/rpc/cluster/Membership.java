@@ -227,8 +227,8 @@ final class Membership {
     }
 
     /**
-     * Returns the target of a provider. If {@code before} contains the target, moves it out of there. Otherwise,
-     * creates the target and adds its node to {@code shared}.
+     * Returns the target of a provider. If {@code before} contains the target, removes it from {@code before}.
+     * Otherwise, creates the target and adds its node to {@code shared}.
      */
     private Target target(Instance instance, boolean isHeld, Map<Endpoint, Target> before, List<Node> shared) {
         Target target = before.remove(instance.endpoint());

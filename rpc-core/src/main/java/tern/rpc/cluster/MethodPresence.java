@@ -24,10 +24,11 @@ final class MethodPresence {
      * An answer that the method is missing.
      *
      * @param usableSince the start of the connection on which the answer arrived
-     * @param attributes the provider's attributes at that time, without those that say nothing about its release
+     * @param attributes the provider's attributes at that time, without the weight and the draining state, which do not
+     *     depend on the provider's release
      * @param answers the number of such answers
-     * @param isAskedAgain whether calls are sent to the provider again at {@code untilNanos}. If the failed calls
-     *     cannot be sent to another provider, each further attempt would cost a call
+     * @param isAskedAgain whether calls are sent to the provider again at {@code untilNanos}; false if the failed call
+     *     could not be sent to another provider, because each new attempt would then fail a call
      */
     private record Gap(long usableSince, Attributes attributes, int answers, boolean isAskedAgain, long untilNanos) {
 

@@ -65,7 +65,7 @@ final class ServicePresence {
         return wasMissing;
     }
 
-    /** Returns 0 for the methods that have no bit, because the service has too many methods. */
+    /** Returns the bit of a method, or 0 if the method has no bit, because its service has too many methods. */
     private static long bit(int method) {
         return method < 0 || method >= Long.SIZE ? 0 : 1L << method;
     }

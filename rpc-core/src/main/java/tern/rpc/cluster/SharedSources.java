@@ -147,7 +147,7 @@ final class SharedSources {
     }
 
     /**
-     * Tells the references that subscribed while the source was starting that the start has failed. References that
+     * Reports the failed start to the references that subscribed while the source was starting. References that
      * subscribe later start a new source.
      */
     private void failed(Shared shared, Throwable why) {
@@ -344,7 +344,7 @@ final class SharedSources {
             }
         }
 
-        /** Returns whether the references already have a list that says the same as the latest one. */
+        /** Returns whether the references already have the latest state and list. */
         private boolean isPassed() {
             return latest.hasSameState(previous)
                     && ListChange.between(previous.instances(), latest.instances())

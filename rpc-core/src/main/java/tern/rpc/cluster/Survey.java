@@ -81,7 +81,7 @@ final class Survey {
         return now - next >= 0 && nextNanos.compareAndSet(next, now + EVERY_NANOS);
     }
 
-    /** Returns whether a survey took place in the last seconds, so that calls are being made. */
+    /** Returns whether a survey took place in the last seconds, which means that calls are being made. */
     boolean isInUse(long now) {
         return now - nextNanos.get() < IN_USE_NANOS;
     }
@@ -166,7 +166,7 @@ final class Survey {
             calls += target.node().calls();
         }
         callsAtSurvey = calls;
-        callsAtTrial = Math.min(callsAtTrial, calls); // calls of removed providers are missing
+        callsAtTrial = Math.min(callsAtTrial, calls); // "calls" is lower after a provider was removed
         boolean areCopied = now - lastCopyNanos < COPIES_NANOS; // True if a call was copied recently.
         Target copied = null;
         Target tried = null;

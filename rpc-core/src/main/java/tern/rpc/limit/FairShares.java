@@ -51,9 +51,9 @@ final class FairShares {
     private volatile int places;
     private volatile @Nullable Share largest;
 
-    // The first count is the number of tenants with admitted calls that are not single connections, such as client
-    // addresses. The second count is the number of connections with admitted calls. Both counts are needed, because a
-    // connection counts as a tenant only until a connection from a second address arrives.
+    // The first count is the number of tenants with admitted calls, without single connections. Such tenants are client
+    // addresses, for example. The second count is the number of connections with admitted calls. Both counts are
+    // needed, because a connection counts as a tenant only until a connection from a second address arrives.
     private final AtomicInteger wholeTenants = new AtomicInteger();
     private final AtomicInteger connectionTenants = new AtomicInteger();
 
@@ -114,7 +114,7 @@ final class FairShares {
         return tenantsLike(share).get();
     }
 
-    /** Returns the tenant that holds the most permits, among the tenants that were compared so far. */
+    /** Returns the tenant that holds the most permits, among the tenants that have been compared so far. */
     @Nullable
     Share largest() {
         return largest;

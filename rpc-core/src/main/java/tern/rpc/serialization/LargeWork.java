@@ -158,8 +158,8 @@ public final class LargeWork {
     }
 
     /**
-     * Waits until a thread may hash keys that take many steps for the size of their message. Must not be called on an
-     * event loop.
+     * Waits until the calling thread may hash keys that take unusually many steps for a message of this size. Must not
+     * be called on an event loop.
      *
      * @param bytes the size of the message
      * @param sender identifies the sender of the message; senders get permits in turn

@@ -68,8 +68,8 @@ final class MethodInvoker implements Invoker {
     }
 
     /**
-     * Returns a copy of the failure that says that this method ran. The given failure may say that a method did not
-     * run: for example, this method may have called another service and rethrown the exception of that call.
+     * Returns a copy of the failure that reports this method as executed. The given failure may report a call as not
+     * executed: for example, this method may have called another service and rethrown the exception of that call.
      */
     Throwable ran(Throwable failure) {
         if (builtIn) {

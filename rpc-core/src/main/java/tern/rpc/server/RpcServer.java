@@ -317,11 +317,11 @@ public final class RpcServer implements AutoCloseable {
         /**
          * Sets how many calls may run concurrently, and how many may wait. The server has some more threads than the
          * given number. While all regular threads are busy, spare threads serve tenants (callers) whose calls occupy
-         * few threads. There is one spare thread for every four regular threads, but at least four. There are never
-         * more spare threads than regular threads. With only one regular thread, there are no spare threads. One thread
-         * for every eight regular threads is reserved for methods whose calls occupy few threads. For every twenty
-         * regular threads, but at least once, one additional thread serves critical services. Stream callbacks run on a
-         * separate pool of the same size. All threads are created when needed.
+         * few threads. There is one spare thread for every four regular threads, but there are at least four. There are
+         * never more spare threads than regular threads. With only one regular thread, there are no spare threads. One
+         * thread for every eight regular threads is reserved for methods whose calls occupy few threads. Additional
+         * threads serve critical services: one for every twenty regular threads, but at least one. Stream callbacks run
+         * on a separate pool of the same size. All threads are created when needed.
          *
          * @param threads the number of threads, at least 1; 200 by default
          * @param queueCapacity the number of calls that may wait, at least 0; 400 by default

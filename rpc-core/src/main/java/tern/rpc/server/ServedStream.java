@@ -255,7 +255,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         }
     }
 
-    // Transport callbacks, on an event loop
+    // The transport calls the following methods on an event loop.
 
     @Override
     public void message(Message message) {

@@ -40,7 +40,8 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     private final Runnable cancel;
     // The number of values requested but not sent. Only the thread in drain(int) uses "requested" and "batch".
     private int requested;
-    private int batch; // "requested" after the last request; 0 if the sink has stopped being ready since then
+    // the value of "requested" after the last request; 0 if the sink was not ready at some time since then
+    private int batch;
     private volatile @Nullable Thread asking; // the thread that is requesting values
     private volatile boolean waiting; // true while the sink is not ready
     private volatile @Nullable Ending ending; // set when the publisher has ended
