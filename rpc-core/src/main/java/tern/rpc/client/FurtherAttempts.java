@@ -69,7 +69,7 @@ final class FurtherAttempts {
     }
 
     /**
-     * Permits ending the first attempt of a call if its provider becomes silent. Does nothing if the method is not
+     * Allows the first attempt of a call to be ended if its provider becomes silent. Does nothing if the method is not
      * idempotent, or if calls to it are hedged. Called before the attempt is sent.
      */
     void watch(ClientMethod method, PendingCall attempt) {

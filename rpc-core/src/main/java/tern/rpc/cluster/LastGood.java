@@ -53,14 +53,14 @@ record LastGood(
     }
 
     /**
-     * The last list before the source's lists became shorter.
+     * The last list before the lists of a source became shorter.
      *
      * @param list the longer list; empty if no later list was shorter
      * @param sinceNanos the time of the first shorter list
      */
     record Longest(List<Instance> list, long sinceNanos) {
 
-        /** Returns the longest list after the list has changed. */
+        /** Returns the record to keep after the list has changed from {@code listed} to {@code next}. */
         private Longest after(List<Instance> listed, List<Instance> next, long now) {
             Longest current = list.isEmpty() || now - sinceNanos >= PARTIAL_NANOS ? new Longest(listed, now) : this;
             return next.size() < current.list.size() ? current : new Longest(List.of(), now);

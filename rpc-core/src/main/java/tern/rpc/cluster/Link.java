@@ -215,12 +215,12 @@ public final class Link {
         return wasConnected;
     }
 
-    /** Returns whether {@link #look} has found that an attempt to connect has failed in the current outage. */
+    /** Returns whether {@link #look} has noticed a failed attempt to connect in the current outage. */
     synchronized boolean hasFailed() {
         return hasFailed;
     }
 
-    /** Returns true once in each outage: when {@link #look} has found that an attempt to connect has failed. */
+    /** Returns true once in each outage, after {@link #look} has found that an attempt to connect has failed. */
     synchronized boolean takeFailure() {
         boolean isNew = hasFailed && !isReported;
         isReported |= hasFailed;

@@ -53,7 +53,7 @@ public final class Nodes {
 
         /**
          * @param service the reference's service, for logs and error messages
-         * @param whenChanged is run after a node was connected, lost its connection, or could not be reached; must
+         * @param whenChanged runs after a node has connected, has lost its connection, or could not be reached; must
          *     not block
          */
         User(String service, Runnable whenChanged) {

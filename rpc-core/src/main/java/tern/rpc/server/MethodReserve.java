@@ -32,9 +32,7 @@ final class MethodReserve {
 
     private static final int FEW_PART = 16;
 
-    /**
-     * The number of threads that a method may occupy and still use the reserve, even if there are few regular threads.
-     */
+    /** A method that occupies at most {@value} threads may use the reserve, even if there are few regular threads. */
     private static final int FEW = 4;
 
     /** The maximum number of calls without a permit, as a multiple of the number of threads. */

@@ -210,7 +210,8 @@ public final class RemoteFailures {
         String method = service + "/" + call.method().name();
         String text = failure.status().description();
         return text.equals(GRPC_JAVA_MISSING + method)
-                || text.equals("Method " + method + " is unimplemented") // the method's default body in grpc-java
+                // grpc-java sends this text if the service does not override the method
+                || text.equals("Method " + method + " is unimplemented")
                 || text.equals("unknown service " + service)
                 || text.equals("unknown method " + call.method().name() + " for service " + service)
                 || text.equals("The server does not implement the method /" + method) // gRPC for Node.js

@@ -226,7 +226,7 @@ final class ClusterModel {
     }
 
     private final PriorityQueue<Event> events = new PriorityQueue<>();
-    private final Queue<Event> timeouts = new ArrayDeque<>(); // sorted by deadline, because all timeouts are equal
+    private final Queue<Event> timeouts = new ArrayDeque<>(); // in the order of the deadlines, because all timeouts are equal
     private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(0); // This timer runs no tasks.
     private final Random random;
     private final int workers;

@@ -54,7 +54,10 @@ class GrowingWorkerPoolTest {
         awaitBegun(running);
     }
 
-    /** A task leaves the queue before the pool records that the task has begun, so the tests do not check the queue. */
+    /**
+     * Waits until the given number of tasks have begun. The queue is not checked, because a task leaves the queue
+     * before the pool records that the task has begun.
+     */
     private void awaitBegun(int tasks) {
         awaitThat(() -> begun.get() == tasks);
     }
