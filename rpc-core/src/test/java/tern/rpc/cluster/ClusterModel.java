@@ -226,7 +226,8 @@ final class ClusterModel {
     }
 
     private final PriorityQueue<Event> events = new PriorityQueue<>();
-    private final Queue<Event> timeouts = new ArrayDeque<>(); // in the order of the deadlines, because all timeouts are equal
+    // in the order of the deadlines: all calls have the same timeout, so the queue needs no sorting
+    private final Queue<Event> timeouts = new ArrayDeque<>();
     private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(0); // This timer runs no tasks.
     private final Random random;
     private final int workers;
