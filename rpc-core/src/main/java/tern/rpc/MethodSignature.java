@@ -168,7 +168,7 @@ record MethodSignature(
         boolean last = index == method.getParameterCount() - 1;
         boolean fits = method.getReturnType() == void.class || method.getReturnType() == StreamObserver.class;
         String advice = LocalTypes.advice(method.getReturnType());
-        if (advice != null) { // The result type cannot be sent, for example gRPC's own StreamObserver.
+        if (advice != null) { // for example, the result type is gRPC's own StreamObserver, which cannot be sent
             throw new IllegalArgumentException(
                     name + ", result: " + method.getReturnType().getName() + " cannot be sent; " + advice);
         }

@@ -65,8 +65,8 @@ final class HedgedCall implements SentCall {
         AsyncCall extra = new AsyncCall(endpoints, method, call, this::secondEnded);
         synchronized (this) {
             if (other == null || isSettled()) {
-                // The second attempt is not made. Therefore its permit is returned to the budget, and the first attempt
-                // may be retried.
+                // The second attempt of the call is not made. Its permit is returned to the budget, and the first
+                // attempt may be retried.
                 hedging.giveBack();
                 return;
             }

@@ -75,7 +75,7 @@ final class LateFilters {
         long left = call.deadline().remainingNanos(clock.nanoTime());
         planned = timer.later(this::look, Math.max(0, left) + (passedOn.getAsBoolean() ? GRACE_NANOS : 0));
         if (over.getAsBoolean()) {
-            ended(); // The call may have ended before the check was scheduled. The check is then cancelled here.
+            ended(); // The call may have ended before the check was scheduled, so the check is cancelled.
         }
     }
 

@@ -40,8 +40,8 @@ final class ChangeLog {
     /**
      * Logs a change, immediately or with a delay.
      *
-     * @param text supplies the log line; called on any thread, and only when the line would be written. An empty text
-     *     means that the change is over and is not logged
+     * @param text supplies the log line; called on any thread, but not for lines that are not written. If the text is
+     *     empty, the change is over, and nothing is logged
      */
     synchronized void changed(Level level, Supplier<String> text) {
         skipped += waiting == null ? 0 : 1;

@@ -42,8 +42,8 @@ record LastGood(
     /** Why providers stay in use although the source no longer lists them. */
     enum Holding {
         /**
-         * The list lost most of its entries. This is also the initial state, before any provider is held (kept in use
-         * although the source no longer lists it).
+         * The list lost most of its entries. Also the initial state: no provider has been held (kept in use although
+         * the source no longer lists it).
          */
         LOST_MOST,
         /** The source reports an empty list after a list with entries. */
@@ -137,7 +137,8 @@ record LastGood(
             return true;
         }
         if (2 * (next.size() - change.added().size()) >= used) {
-            return false; // This check is cheap. Usually, only a few entries of a long list have changed.
+            // This condition is cheap to check, and usually true, because few entries of a long list change at once.
+            return false;
         }
         return 2 * missing(counted, next).size() > used;
     }

@@ -145,7 +145,8 @@ final class Membership {
      */
     private void review() {
         try {
-            notConnected.accept(reviewed()); // The lock is not held here, because the source may be waiting for it.
+            // The lock is not held during this notification, because the source may be waiting for the lock.
+            notConnected.accept(reviewed());
         } finally {
             // The next review is scheduled even after an exception, so that unlisted providers are not kept forever.
             long next = replacements.untilReviewNanos();

@@ -24,12 +24,12 @@ final class Ranking {
     private static final int SHIFT = 3;
 
     /**
-     * This number is added to the hashes of providers in other zones, so that they rank after the providers in the
+     * A number that is added to the hashes of providers in other zones, so that they rank after the providers in the
      * client's zone.
      */
     private static final long LATER = 1L << 61;
 
-    /** This number is added to the hashes of providers that are draining or have weight 0, so that they rank last. */
+    /** A number that is added to the hashes of providers that are draining or have weight 0, so that they rank last. */
     private static final long LAST = 1L << 62;
 
     /**

@@ -154,7 +154,7 @@ final class Survey {
     private void attempt(List<Target> targets, long now) {
         for (int i = 0; i < targets.size(); i++) {
             if (!nodes.attempt(targets.get(Math.floorMod(turn, targets.size())).node(), now)) {
-                return; // The next survey continues with this provider.
+                return; // The next survey continues with the provider at the index "turn".
             }
             turn++;
         }

@@ -29,7 +29,7 @@ public final class Target implements Candidate {
     private volatile boolean held;
     private volatile boolean ejectionIgnored;
     private boolean drains; // Only the thread that changes the provider list uses the field "drains".
-    private volatile long drainsSinceNanos; // The value is meaningful only while the provider is draining.
+    private volatile long drainsSinceNanos; // drainsSinceNanos is meaningful only while the provider is draining
     private volatile double relativeWeight = 1; // The provider's weight as a multiple of the mean weight.
     private volatile long callsAtCopy; // The number of the reference's calls at the time of the provider's last probe.
 

@@ -229,7 +229,7 @@ final class FairShares {
      * @param places the number that all tenants together may hold without waiting
      */
     static boolean isCrowdedOut(int held, int largest, int tenants, int places) {
-        long equalPart = places; // Both sides of the comparisons are multiplied by the number of tenants.
+        long equalPart = places; // an equal share, multiplied by the number of tenants to avoid a division
         return (long) largest * tenants > equalPart
                 && largest > held
                 && (held * (long) tenants < equalPart || isFarLess(held, largest));

@@ -124,7 +124,7 @@ public record AdvertisedAddress(String host, int port, String reason) {
      * Chooses the address that the provider publishes.
      *
      * @param bound the address that the server listens on, or null for all addresses
-     * @param remotes the addresses of the registry's servers, whose names are looked up here; empty for a registry
+     * @param remotes the addresses of the registry's servers, whose names this method looks up; empty for a registry
      *     without a network
      * @throws NoRouteException if the address depends on the route to these servers, but there is currently no route to
      *     any of the servers

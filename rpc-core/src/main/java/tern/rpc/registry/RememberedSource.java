@@ -277,7 +277,7 @@ public final class RememberedSource implements EndpointSource {
             Files.write(next, content.json(Map.of(RULES, current.rules.texts())).getBytes(StandardCharsets.UTF_8));
             Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         } catch (IOException e) {
-            newest = null; // Writing has failed. The list is forgotten here, so that it is written if it arrives again.
+            newest = null; // Writing has failed. The list is forgotten, so that it is written if it arrives again.
             delete(next);
             unwritable.warn(() -> "The list of " + subscription.service() + " could not be remembered in " + file + ": "
                     + e + ". Check the directory in rpc.client.registry-cache");

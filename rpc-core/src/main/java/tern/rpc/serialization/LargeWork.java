@@ -89,7 +89,7 @@ public final class LargeWork {
     /** The maximum decompressed size of a request that is decompressed and decoded without a permit. */
     private static final int MAX_UNCHECKED_BYTES = 64 << 10;
 
-    /** A decompressed request of this size is always decompressed and decoded without a permit. */
+    /** The maximum decompressed size of a request that never needs a permit to be decompressed and decoded. */
     private static final int MIN_UNCHECKED_BYTES = 8 << 10;
 
     /**
