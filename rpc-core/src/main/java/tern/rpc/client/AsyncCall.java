@@ -66,8 +66,8 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
             endpoints.checkDeadline(call);
             chosen = endpoints.pick(method, call, used);
         } catch (Throwable e) {
-            // Possible reasons: the deadline has passed, no provider is known, or the balancer or the endpoint source
-            // threw an exception.
+            // The call cannot be attempted: its deadline has passed, no provider is known, or the balancer or the
+            // endpoint source threw an exception.
             end(null, e);
             return;
         }

@@ -130,7 +130,7 @@ final class FurtherAttempts {
                         + TimeUnit.NANOSECONDS.toMillis(silent.node().silentForNanos(now)) + " ms",
                 executed));
         if (!isEnded) {
-            retries.giveBack(silent.retries()); // the answer arrived in the meantime
+            retries.giveBack(silent.retries()); // the answer arrived first, so no retry is needed
         }
     }
 

@@ -269,7 +269,7 @@ public final class Cluster implements AutoCloseable {
             missing = !target.presence().wasServed(connectedSince)
                     ? RemoteFailures.Missing.SERVICE
                     : target.presence().wasServed(connectedSince, method.index())
-                            ? RemoteFailures.Missing.NOTHING // the method itself reports that it is not supported
+                            ? RemoteFailures.Missing.NOTHING // the failure was reported by the method itself
                             : RemoteFailures.Missing.METHOD;
         }
         if (missing == RemoteFailures.Missing.SERVICE) {

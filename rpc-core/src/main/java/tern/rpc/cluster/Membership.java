@@ -220,7 +220,7 @@ final class Membership {
             survey.measureGroups(changed, clock.nanoTime());
             chosenByKey = Policies.isByKey(ruled.policy());
             routes = changed;
-        } catch (RuntimeException | Error e) { // memory may be low; the members stay as they were
+        } catch (RuntimeException | Error e) { // for example, memory is low; the members do not change
             shared.forEach(node -> nodes.giveBack(node, user));
             throw e;
         }

@@ -63,7 +63,7 @@ final class ProviderChoice {
     private boolean areTagsLogged;
     // Tags that were left out until a call had the tag. The client connects to the providers with these tags.
     private final Set<String> tagsOfCalls = new HashSet<>();
-    // The providers that the last rules allow, by the key of the route of a method. Empty if there are no rules or if
+    // The providers that the last rules allow for the methods, by Rules.routeKey(). Empty if there are no rules or if
     // the list is not longer than a subset.
     private Map<Object, Routed> routes = Map.of();
     private List<Instance> routedList = List.of(); // The list and the rules that the routes were computed from.

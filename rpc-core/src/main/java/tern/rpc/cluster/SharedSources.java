@@ -170,7 +170,7 @@ final class SharedSources {
         try {
             // The source is closed without holding the lock, because one of its threads may be waiting for the lock.
             shared.source.close();
-        } catch (RuntimeException e) { // The other references of the client must still be closed.
+        } catch (RuntimeException e) { // The exception must not prevent other references from being closed.
             LOG.warn("{} could not be closed", shared.source, e);
         }
     }

@@ -166,7 +166,7 @@ final class Survey {
             calls += target.node().calls();
         }
         callsAtSurvey = calls;
-        callsAtTrial = Math.min(callsAtTrial, calls); // "calls" is lower after a provider was removed
+        callsAtTrial = Math.min(callsAtTrial, calls); // the number of calls decreases when a provider is removed
         boolean areCopied = now - lastCopyNanos < COPIES_NANOS; // True if a call was copied recently.
         Target copied = null;
         Target tried = null;

@@ -102,9 +102,9 @@ public final class RememberedSource implements EndpointSource {
     // true while a task that reads the file is queued or running
     private final AtomicBoolean offering = new AtomicBoolean();
     private volatile @Nullable Remembered newest; // the list that was written last or will be written next
-    private @Nullable Consumer<EndpointSnapshot> listener; // guarded by this; null before this source is started
-    private boolean heard; // guarded by this; whether the wrapped source has reported a list
-    private boolean offered; // guarded by this; whether the stored list has been reported
+    private @Nullable Consumer<EndpointSnapshot> listener; // null before this source is started; guarded by this
+    private boolean heard; // whether the wrapped source has reported a list; guarded by this
+    private boolean offered; // whether the stored list has been reported; guarded by this
     // true if the wrapped source has reported anything, or if the stored list was reported
     private volatile boolean answered;
 

@@ -123,7 +123,8 @@ final class ClusterModel {
         int inFifth; // The number of calls in the fifth second after the end of the fault.
         int inFifthOfBad;
         long ejections;
-        final Map<String, int[]> byMethod = new HashMap<>(); // Calls to each provider during the fault.
+        // For each method, the number of calls to each provider during the fault.
+        final Map<String, int[]> byMethod = new HashMap<>();
         // The response times of calls that start at least three seconds after the fault begins.
         final List<Long> late = new ArrayList<>();
         final int[] failedOfClient;

@@ -120,7 +120,7 @@ class GrowingWorkerPoolTest {
         free.countDown();
 
         awaitThat(() -> pool.active() == 0 && pool.threads() == THREADS);
-        check(60); // the pool may grow again for a minute
+        check(60); // for a minute, the pool keeps the permission to grow
         assertThat(checks).hasSize(1);
         check(1);
         assertThat(checks).isEmpty();
