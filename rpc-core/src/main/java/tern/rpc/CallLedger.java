@@ -369,7 +369,7 @@ public final class CallLedger {
     }
 
     /**
-     * Returns the ledgers of the parts of the call that other threads are currently running. The list has at most 64
+     * Returns one ledger for each part of the call that another thread is currently running. The list has at most 64
      * entries. Any thread may call this.
      */
     public List<CallLedger> parts() {
@@ -408,8 +408,8 @@ public final class CallLedger {
     /**
      * Adds the times and counts of this part to the ledger of the whole call. The added time is limited to the idle
      * time of the call's thread. Nothing is added after the call has been answered. The thread that runs the part calls
-     * this method when the part or the call ends. The thread may call this method repeatedly. Does nothing in the
-     * ledger of a whole call.
+     * this method when the part or the call ends. The thread may call this method repeatedly. Does nothing if this
+     * ledger records a whole call.
      */
     public void join() {
         if (part != null) {

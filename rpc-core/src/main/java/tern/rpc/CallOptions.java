@@ -243,7 +243,7 @@ public final class CallOptions {
         return key;
     }
 
-    /** Returns whether calls wait for a provider; null if the settings of the method or the reference decide. */
+    /** Returns whether calls wait for a provider; null if the settings of the method or the reference apply. */
     public @Nullable Boolean isWaitingForReady() {
         return waitForReady;
     }

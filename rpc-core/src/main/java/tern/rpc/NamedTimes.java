@@ -129,7 +129,7 @@ public final class NamedTimes {
                         && (name.startsWith("5", status) || name.startsWith("429", status)));
     }
 
-    /** Returns whether the name is the name of a rollback, possibly followed by the name of its data source. */
+    /** Returns whether the name belongs to a rollback. The name of the rollback's data source may follow. */
     public static boolean isRollback(@Nullable String name) {
         return name != null
                 && name.startsWith(ROLLBACK)

@@ -78,11 +78,11 @@ public final class Thrown {
     }
 
     /**
-     * Returns whether an exception is long, including its causes and all suppressed exceptions. A long exception needs
-     * a lot of memory.
+     * Returns whether an exception is long, including its causes and all suppressed exceptions. An exception is long if
+     * its messages have more than {@code maxCharacters} characters in total, or if it consists of more than {@value
+     * #MAX_EXCEPTIONS} exceptions. A long exception needs a lot of memory.
      *
-     * @param maxCharacters the total number of characters in the messages above which the exception is long. An
-     *     exception is also long if it consists of more than {@value #MAX_EXCEPTIONS} exceptions
+     * @param maxCharacters the maximum total length of the messages
      */
     public static boolean isLong(Throwable thrown, long maxCharacters) {
         return !new ThrownSize(maxCharacters).fits(thrown);

@@ -23,10 +23,10 @@ import tern.rpc.transport.RemoteFailures;
 import tern.rpc.transport.UnsentCallException;
 
 /**
- * Decides whether a call is attempted again after a failed attempt. Also ends an attempt at a provider that has become
- * silent, for example because its process is frozen, if the method is idempotent and another provider can take the
- * call. The call is then attempted again. Otherwise, the call would wait for the silent provider until the deadline.
- * Thread-safe.
+ * Decides whether a call is attempted again after a failed attempt. Also ends an attempt if its provider has become
+ * silent, for example because the provider's process is frozen. This happens only if the method is idempotent and
+ * another provider can take the call. The call is then attempted again. Otherwise, the call would wait for the silent
+ * provider until the deadline. Thread-safe.
  */
 final class FurtherAttempts {
 

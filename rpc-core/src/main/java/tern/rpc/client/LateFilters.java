@@ -17,7 +17,7 @@ import tern.rpc.StatusCode;
  */
 final class LateFilters {
 
-    /** The time that the filters of a sent call may take after the deadline to pass on the failure. */
+    /** The maximum time between the deadline of a sent call and the moment when the filters pass on the failure. */
     private static final long GRACE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final ProviderWait timer;
@@ -33,7 +33,7 @@ final class LateFilters {
 
     /**
      * @param began the start of the call, for error messages
-     * @param passedOn returns whether the client knows that the filters have passed the call on
+     * @param passedOn returns true if the filters have passed the call on and the client has been notified
      * @param mayBePassedOn returns whether the filters may have passed the call on
      * @param over returns whether the call has ended
      * @param end ends the call; runs on the call's executor

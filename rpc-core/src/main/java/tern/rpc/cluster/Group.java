@@ -67,8 +67,9 @@ final class Group {
     }
 
     /**
-     * Returns this group without the given providers, which cannot take a certain call. Returns this group if no other
-     * provider is left. The relative weights of the providers do not change, because other calls still use this group.
+     * Returns this group without the given providers, which cannot take a particular call. Returns this group if no
+     * other provider is left. The relative weights of the providers do not change, because other calls still use this
+     * group.
      */
     Group without(Set<Target> omitted, long now) {
         List<Target> left = new ArrayList<>();

@@ -186,7 +186,7 @@ public final class Link {
     }
 
     /**
-     * Returns whether the provider is not connected, and no connection to it has lasted during the given time. The time
+     * Returns whether the provider is disconnected and has had no lasting connection for the given time. The time
      * before the first attempt does not count.
      */
     synchronized boolean isUnstableFor(long nanos, long now) {
@@ -199,7 +199,7 @@ public final class Link {
     }
 
     /**
-     * Returns whether an attempt to connect has failed, and none has succeeded since this object was created. A further
+     * Returns whether an attempt to connect has failed, and none has succeeded since this object was created. Another
      * attempt may be in progress.
      */
     synchronized boolean hasFailedFirst() {

@@ -19,8 +19,8 @@ record ListChange(List<Instance> removed, List<Instance> added) {
     private static final int LOOK_AHEAD = 8;
 
     /**
-     * If this many consecutive entries have not been found, the whole rest of the earlier list is searched. This search
-     * succeeds if many consecutive entries were removed.
+     * If this many consecutive entries have not been found, the entire rest of the earlier list is searched. This
+     * search succeeds if many consecutive entries were removed.
      */
     private static final int MISSES_BEFORE_A_LONG_SEARCH = 8;
 

@@ -122,7 +122,7 @@ final class Membership {
     }
 
     /**
-     * Connects to the providers of a tag that was left out, because there are too many different tags.
+     * Connects to the providers of a tag. The tag was left out, because there are too many different tags.
      *
      * @param leftOut supplies the tag; null if it is no longer left out
      */

@@ -11,9 +11,9 @@ import tern.rpc.endpoint.Attributes;
 
 /**
  * Records which providers of one reference lack a method of the service, because they run an older or a newer release.
- * Calls to the method then go to other providers. A provider is asked again after 10 s, and after 10 s longer for each
- * further answer that the method is missing, up to 300 s. A new connection or changed attributes reset the state,
- * because the provider may then run another release. Thread-safe.
+ * Calls to the method then go to other providers. The provider gets calls to the method again after 10 s. Each
+ * additional answer that the method is missing extends this time by 10 s, up to 300 s. A new connection or changed
+ * attributes reset the state, because the provider may then run another release. Thread-safe.
  */
 final class MethodPresence {
 

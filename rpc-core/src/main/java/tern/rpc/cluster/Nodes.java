@@ -269,7 +269,7 @@ public final class Nodes {
     }
 
     /**
-     * Starts connecting to a provider whose connection is lost, in addition to the attempts of the connection itself.
+     * Starts connecting to a provider whose connection is lost, in addition to the connection's automatic attempts.
      * Does nothing if the last such attempt began less than half a second ago.
      *
      * @return false if enough attempts have been started for all providers

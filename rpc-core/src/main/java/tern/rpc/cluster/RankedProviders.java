@@ -14,7 +14,7 @@ import tern.rpc.endpoint.Instance;
  */
 final class RankedProviders {
 
-    /** If more than this part of a list has changed, all its providers are ranked again. */
+    /** If more than 1/{@value} of a list has changed, all its providers are ranked again. */
     private static final int SMALL_PART = 16;
 
     private final long client;

@@ -179,8 +179,9 @@ final class ResponseCost {
     }
 
     /**
-     * Records that the provider has sent data again after a long silence. If its failures began with the silence, the
-     * next answer ends them, even if the answer is slow because many clients have waited for the provider.
+     * Records that the provider has sent data again after a long silence. If the provider's failures began with the
+     * silence, the next answer counts as a recovery, even if the answer is slow because many clients have waited for
+     * the provider.
      */
     void resumed() {
         resumed = failing && relapses == 0;

@@ -20,7 +20,7 @@ final class Reviews {
     private long dueNanos; // The time of the next run. The value is meaningful only if a run is scheduled.
     private long turn; // The number of the next run. Scheduled runs with other numbers were replaced by an earlier run.
 
-    /** @param task the task; it calls {@link #within} to be run again. Its exceptions are logged */
+    /** @param task the task, which calls {@link #within} to be run again. Its exceptions are logged */
     Reviews(PeriodicTask task, NanoClock clock, ScheduledExecutorService timer) {
         this.task = task;
         this.clock = clock;

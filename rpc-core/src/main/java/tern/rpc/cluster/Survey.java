@@ -27,8 +27,8 @@ final class Survey {
     private static final long IN_USE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     /**
-     * How long no trial takes place after a probe. A probe is a copy of an idempotent call; a trial is an original call
-     * that is sent to a slow or failing provider.
+     * The time after a probe during which no trial takes place. A probe is a copy of an idempotent call; a trial is an
+     * original call that is sent to a slow or failing provider.
      */
     private static final long COPIES_NANOS = TimeUnit.SECONDS.toNanos(5);
 

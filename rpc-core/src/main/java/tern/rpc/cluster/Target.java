@@ -10,7 +10,7 @@ import tern.rpc.transport.ClientConnection;
 
 /**
  * A provider of one cluster: the shared node, and the attributes that the cluster's source reports. A target allocates
- * the state of its calls only at its first call, because in a client with many references, many targets get no calls.
+ * the state of its calls only at its first call, because many targets of a client with many references get no calls.
  * Thread-safe.
  */
 public final class Target implements Candidate {
@@ -137,7 +137,9 @@ public final class Target implements Candidate {
         return node.link().isUsable() && !attributes.draining();
     }
 
-    /** Returns whether a connection to the provider is being opened, and the provider was not unreachable for long. */
+    /**
+     * Returns whether a connection to the provider is being opened, and the provider has not been unreachable for long.
+     */
     boolean isUsableSoon(long nowNanos) {
         return node.link().isConnecting()
                 && node.link().outOfReachNanos(nowNanos) < SOON_NANOS

@@ -55,7 +55,7 @@ final class DistinctEndpoints {
                 host, endpoint.port(), isAbsolute ? name.substring(0, name.length() - 1) : name, endpoint.protocol());
     }
 
-    /** Returns the host in small letters. IPv6 addresses are returned in the form of RFC 5952. */
+    /** Returns the host in lower case. IPv6 addresses are returned in the form of RFC 5952. */
     private static String canonical(String host) {
         int scope = host.indexOf('%'); // % precedes the name of a network interface, which is case-sensitive
         String address = (scope < 0 ? host : host.substring(0, scope)).toLowerCase(Locale.ROOT);

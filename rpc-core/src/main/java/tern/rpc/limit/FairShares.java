@@ -142,8 +142,8 @@ final class FairShares {
     }
 
     /**
-     * Determines which tenant flooded the server in the ending measurement window. This tenant is limited during the
-     * next window.
+     * Determines which tenant flooded the server in the measurement window that is ending. This tenant is limited
+     * during the next window.
      */
     void windowEnds() {
         int all = calls.getAndSet(0);

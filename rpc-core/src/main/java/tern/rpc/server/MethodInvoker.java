@@ -83,8 +83,8 @@ final class MethodInvoker implements Invoker {
     }
 
     /**
-     * Runs a unary method. If the method returns a {@code Mono}, cancelling the call also cancels the {@code Mono}, on
-     * a common-pool thread, because event loops must not run service code.
+     * Runs a unary method. If the method returns a {@code Mono}, cancelling the call also cancels the {@code Mono}.
+     * This happens on a common-pool thread, because event loops must not run service code.
      *
      * @param context the context of the call; null if there is none
      * @return the result; a stage if the result is completed later

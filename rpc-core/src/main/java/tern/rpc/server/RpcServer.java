@@ -380,7 +380,7 @@ public final class RpcServer implements AutoCloseable {
         /**
          * Limits the time that a worker may block in {@code onNext} because the reader of a stream is slow. The default
          * is 1 s. The limit applies to the sum of a stream's waits. For every 32 KiB that the caller reads, the worker
-         * may wait for the whole time again. Unused time is kept until the caller next reports what it has read, up to
+         * may wait for the full time again. Unused time is kept until the caller next reports what it has read, up to
          * 17 times the limit. HTTP/2 callers usually report the bytes that they have read when these bytes fill half of
          * the flow-control window. Once the limit is reached, the transport buffers a limited number of bytes and then
          * ends the stream with RESOURCE_EXHAUSTED. Threads that are not workers may block until the call ends.

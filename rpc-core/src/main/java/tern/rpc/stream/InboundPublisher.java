@@ -200,7 +200,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     }
 
     /**
-     * Handles the next event. Returns false if there is no event, or if the next event is a message that is not
+     * Handles the next event. Returns false if there is no event, or if the next event is a message that has not been
      * requested.
      */
     private boolean isOneHandled() {
