@@ -78,10 +78,9 @@ public final class AsyncOperation {
     }
 
     /**
-     * Records the end of this operation as an operation of another kind. For example, an HTTP exchange that is waiting
-     * for a connection ends without a connection if the peer refuses the connection. The call was then delayed by the
-     * peer and not by the connection pool. Has no effect after the call has ended. Call this once, instead of
-     * {@link #end()}.
+     * Ends this operation, and records it as an operation of another kind. For example, if the peer refuses a
+     * connection, the wait for a pooled connection is recorded as an HTTP exchange, because the peer caused the delay
+     * and not the connection pool. Has no effect after the call has ended. Call this once, instead of {@link #end()}.
      *
      * @param actual the kind of the operation
      * @param result a name that includes the result, see {@link CallLedger#leave(Phase, String)}
@@ -102,8 +101,8 @@ public final class AsyncOperation {
     }
 
     /**
-     * Records that a thread has started this operation's task. Has no effect after the call has ended. If no thread
-     * starts the task before the call ends, the call counts as waiting for a thread until its end.
+     * Records that a thread has started the task that this operation represents. Has no effect after the call has
+     * ended. If no thread starts the task before the call ends, the call counts as waiting for a thread until its end.
      */
     void started() {
         if (call.isOpen() && !call.isEnded()) {

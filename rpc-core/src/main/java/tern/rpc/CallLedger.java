@@ -6,9 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Records the time that a served call spends in each phase, and counts the call's operations of each kind. Any thread
- * may read the ledger. Only the thread that runs the call may write to it, except through the methods whose comment
- * says that any thread may call them. If a phase ends while the ledger is being read, the values read may not include
- * this phase.
+ * may read the ledger. Only the thread that runs the call may write to it, unless the comment of a method allows any
+ * thread. If a phase ends while the ledger is being read, the values read may not include this phase.
  *
  * <p>The ledger includes the work of other threads for the call. For example, three parallel operations of 40 ms add
  * 120 ms.
@@ -22,8 +21,8 @@ public final class CallLedger {
     private static final long NAMED_FROM_NANOS = 100_000;
 
     /**
-     * After {@value} operations of one kind, even short operations of this kind (see {@link #NAMED_FROM_NANOS}) are
-     * recorded with their names.
+     * If a call makes at least {@value} operations of one kind, short operations of this kind are also recorded with
+     * their names. See {@link #NAMED_FROM_NANOS}.
      */
     private static final int NAMED_FROM_COUNT = 8;
 
@@ -379,7 +378,7 @@ public final class CallLedger {
     }
 
     /**
-     * Returns the ledgers of the parts of the call that other threads are currently running. The list has at most 64
+     * Returns one ledger for each part of the call that another thread is currently running. The list has at most 64
      * entries. Any thread may call this.
      */
     public List<CallLedger> parts() {
@@ -388,8 +387,8 @@ public final class CallLedger {
     }
 
     /**
-     * Returns the total time that the call's thread ran no operation, in nanoseconds. The thread may have been waiting
-     * for other threads.
+     * Returns the total time during which the call's thread ran no operation, in nanoseconds. The thread may have been
+     * waiting for other threads.
      */
     long idleNanos() {
         if (!open) {
@@ -418,8 +417,8 @@ public final class CallLedger {
     /**
      * Adds the times and counts of this part to the ledger of the whole call. The added time is limited to the idle
      * time of the call's thread. Nothing is added after the call has been answered. The thread that runs the part calls
-     * this method when the part or the call ends. The thread may call this method repeatedly. Does nothing in the
-     * ledger of a whole call.
+     * this method when the part or the call ends. The thread may call this method repeatedly. Does nothing if this
+     * ledger records a whole call.
      */
     public void join() {
         if (part != null) {

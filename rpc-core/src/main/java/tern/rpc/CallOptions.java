@@ -24,7 +24,7 @@ public final class CallOptions {
     /** The header that contains a call's tag. Dubbo uses an attachment with the same name. */
     private static final String TAG = "dubbo.tag";
 
-    /** The class names of all mocks that Mockito creates for interfaces contain this text. */
+    /** Text in the class names of all mocks that Mockito creates for interfaces. */
     private static final String MOCK = "$MockitoMock$";
 
     private final Metadata headers;
@@ -243,7 +243,7 @@ public final class CallOptions {
         return key;
     }
 
-    /** Returns whether calls wait for a provider; null if the settings of the method or the reference decide. */
+    /** Returns whether calls wait for a provider; null if the settings of the method or the reference apply. */
     public @Nullable Boolean isWaitingForReady() {
         return waitForReady;
     }

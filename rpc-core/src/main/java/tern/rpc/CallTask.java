@@ -45,8 +45,8 @@ public final class CallTask implements Runnable {
 
     /**
      * Works like {@link #of}, but {@link CallLedger#unfinished} does not list the task. Use this for a scheduler that
-     * also runs timers. A timer task waits because of its delay, and not because no thread is free. The delay is unknown
-     * here, so a wait for a thread on which Reactor runs its timers is not recorded.
+     * also runs timers. A timer task waits because of its delay, not because all threads are busy, and this method does
+     * not know the delay. Therefore, no wait is recorded for a task that starts on one of Reactor's timer threads.
      */
     public static Runnable ofScheduled(Runnable task, String scheduler) {
         return of(task, scheduler, false);
@@ -111,7 +111,7 @@ public final class CallTask implements Runnable {
             task.run();
         } finally {
             ledger.leave(outer);
-            // Unlike the time of the phase, the named time includes the operations of the task.
+            // the time recorded under the executor's name includes the task's operations; the phase's time does not
             ledger.named(Phase.CALLER_RUNS, executor, ledger.now() - begun);
         }
     }

@@ -57,8 +57,8 @@ public final class InvalidServiceException extends IllegalArgumentException {
     }
 
     /**
-     * Returns the service without the methods that have problems, so that the types of the other methods can be
-     * checked, too; null if no method is left or the other methods have been checked already.
+     * Returns the service without the methods that have problems, so that the types of the other methods can also be
+     * checked. Returns null if no method is left, or if the other methods have already been checked.
      */
     public @Nullable ServiceDescriptor rest() {
         return rest;

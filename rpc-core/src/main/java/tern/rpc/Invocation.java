@@ -112,9 +112,8 @@ public final class Invocation {
     }
 
     /**
-     * Returns a copy of this invocation with the given arguments. The number of arguments may differ from the number of
-     * the Java method's parameters. For example, a request message does not contain the observer that receives the
-     * answers.
+     * Returns a copy of this invocation with the given arguments. There may be more or fewer arguments than the Java
+     * method has parameters. For example, a request message does not contain the observer that receives the answers.
      */
     public Invocation withValues(Object... arguments) {
         return new Invocation(service, method, arguments, metadata, deadline, executor, options);

@@ -6,8 +6,8 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Writes log lines on a separate thread. Threads that must never block, such as event loops and the thread of the
- * diagnosis, use it, because an appender may block: for example a console whose reader has stopped. At most
+ * Writes log lines on a separate thread. Threads that must never block, such as event loops and the diagnosis thread,
+ * log through this class. A log appender can block, for example a console appender whose output nobody reads. At most
  * {@value #MAX_WAITING} lines wait for the appender; further lines are dropped. The thread ends while there is nothing
  * to write. Thread-safe.
  */

@@ -31,7 +31,7 @@ record MethodSignature(
     /** The type of the parameter that Kotlin's compiler adds to suspend functions. */
     private static final String CONTINUATION = "kotlin.coroutines.Continuation";
 
-    /** In error messages, the text that names a method's result ends with this. */
+    /** The suffix of the text that names a method's result in error messages. */
     private static final String RESULT = ", result";
 
     static MethodSignature of(Class<?> service, Method method, TypeVariables variables) {
@@ -168,7 +168,7 @@ record MethodSignature(
         boolean last = index == method.getParameterCount() - 1;
         boolean fits = method.getReturnType() == void.class || method.getReturnType() == StreamObserver.class;
         String advice = LocalTypes.advice(method.getReturnType());
-        if (advice != null) { // The result type cannot be sent, for example gRPC's own StreamObserver.
+        if (advice != null) { // for example, the result type is gRPC's own StreamObserver, which cannot be sent
             throw new IllegalArgumentException(
                     name + ", result: " + method.getReturnType().getName() + " cannot be sent; " + advice);
         }

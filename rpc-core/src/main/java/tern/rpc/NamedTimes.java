@@ -18,10 +18,13 @@ public final class NamedTimes {
     private static final String ROLLBACK = "rollback";
     private static final int PLACES = 8;
 
-    /** The length of {@code 503)} at the end of an HTTP exchange's name. */
+    /**
+     * The number of characters in the end of an HTTP exchange's name: a status code and a parenthesis, as in {@code
+     * 503)}.
+     */
     private static final int STATUS_LENGTH = 4;
 
-    private final Phase[] kinds = new Phase[PLACES]; // This object's lock guards this field and the next four.
+    private final Phase[] kinds = new Phase[PLACES]; // This object's lock guards "kinds" and the next four fields.
     private final @Nullable String[] names = new @Nullable String[PLACES];
     private final int[] counts = new int[PLACES];
     private final long[] nanos = new long[PLACES];
@@ -126,7 +129,7 @@ public final class NamedTimes {
                         && (name.startsWith("5", status) || name.startsWith("429", status)));
     }
 
-    /** Returns whether the name is the name of a rollback, possibly followed by the name of its data source. */
+    /** Returns whether the name belongs to a rollback. The name of the rollback's data source may follow. */
     public static boolean isRollback(@Nullable String name) {
         return name != null
                 && name.startsWith(ROLLBACK)

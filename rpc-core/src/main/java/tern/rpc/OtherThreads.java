@@ -11,10 +11,10 @@ import java.util.concurrent.atomic.AtomicLongArray;
  */
 final class OtherThreads {
 
-    /** The maximum number of running parts of the call in the list. */
+    /** The maximum number of parts in the list of the call's running parts. */
     private static final int MAX_PARTS = 64;
 
-    /** The maximum number of running asynchronous operations in the list. */
+    /** The maximum number of operations in the list of the call's running asynchronous operations. */
     private static final int MAX_OPERATIONS = 64;
 
     private static final int PHASES = Phase.values().length;

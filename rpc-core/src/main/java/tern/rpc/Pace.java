@@ -18,7 +18,8 @@ public final class Pace {
         this.max = max;
         this.periodNanos = period.toNanos();
         this.clock = clock;
-        this.began = new AtomicLong(clock.nanoTime() - periodNanos); // the first action starts a new period
+        // one period ago, so that the first action starts a new period
+        this.began = new AtomicLong(clock.nanoTime() - periodNanos);
         this.taken = new AtomicInteger(max);
     }
 

@@ -76,7 +76,7 @@ public final class PeerText {
 
     /**
      * Returns whether the character is harmless in a log. Format characters, such as right-to-left marks (Unicode, UAX
-     * 9) and zero-width characters, are not harmless.
+     * 9) and zero-width characters, count as harmful.
      */
     private static boolean isHarmless(char one) {
         return switch (Character.getType(one)) {

@@ -15,7 +15,7 @@ public final class PeriodicTask implements Runnable {
 
     private final String name;
     private final Runnable task;
-    // This field needs no lock, because a timer never runs the same task on two threads at the same time.
+    // "failing" needs no lock, because a timer never runs the same task on two threads at the same time.
     private boolean failing;
 
     /** @param name the name of the task in the log, such as "The lookup of host names" */

@@ -33,7 +33,8 @@ final class PhaseClock {
     private @Nullable Phase namedPhase; // the phase of the last operation that was started with a name
     private int @Nullable [] counts; // the number of operations of each kind; null until the first operation
 
-    // The times and counts at the end of the call; null unless the thread may work on after this end.
+    // A copy of the times and counts at the end of the call. Null unless the thread may continue to work after the
+    // call.
     private volatile @Nullable Final atEnd;
 
     /**

@@ -37,7 +37,7 @@ public class RpcException extends RuntimeException {
 
     private final Status status;
     private final Executed executed;
-    private final transient @Nullable Metadata metadata; // The field is transient, so it is null after deserialization.
+    private final transient @Nullable Metadata metadata; // transient, and therefore null after deserialization
 
     /**
      * Creates a failure for a service to throw. {@link #wasExecuted()} of this failure returns {@code YES}.

@@ -32,10 +32,12 @@ public final class ServerContext {
     private final Metadata responseMetadata;
     // The context of the whole call: this object, unless this object is the context of a wrapped task.
     private final ServerContext whole;
-    // Used only in the context of the whole call; guarded by this context.
+    // The cancel listeners; used only in the context of the whole call, and guarded by this context.
     private @Nullable List<Runnable> listeners;
-    private volatile boolean cancelled; // used only in the context of the whole call
-    private volatile boolean begun; // used only in the context of the whole call
+    // true if the call has been cancelled; used only in the context of the whole call
+    private volatile boolean cancelled;
+    // true if the filters have passed the call to the method; used only in the context of the whole call
+    private volatile boolean begun;
 
     /** Creates a context without a ledger. */
     public ServerContext(Invocation call, Exchange exchange) {

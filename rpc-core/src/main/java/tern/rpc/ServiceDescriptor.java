@@ -82,9 +82,9 @@ public final class ServiceDescriptor {
     }
 
     /**
-     * Returns the signature of the method. If a method that the interface inherits cannot be sent, the message names
-     * the interface that declares the method. The developer often cannot change that interface, for example Spring
-     * Data's {@code JpaRepository}.
+     * Returns the signature of the method. If a type in an inherited method cannot be sent, the exception's message
+     * names the interface that declares the method. The developer often cannot change that interface, for example
+     * Spring Data's {@code JpaRepository}.
      */
     private static MethodSignature signature(Class<?> type, Method method, TypeVariables variables) {
         try {

@@ -78,10 +78,11 @@ public final class Thrown {
     }
 
     /**
-     * Returns whether an exception, together with its causes and all suppressed exceptions, needs a lot of memory.
+     * Returns whether an exception is long, including its causes and all suppressed exceptions. An exception is long if
+     * its messages have more than {@code maxCharacters} characters in total, or if it consists of more than {@value
+     * #MAX_EXCEPTIONS} exceptions. A long exception needs a lot of memory.
      *
-     * @param maxCharacters the exception is long if its messages have more characters than this in total, or if there
-     *     are more than {@value #MAX_EXCEPTIONS} exceptions
+     * @param maxCharacters the maximum total length of the messages
      */
     public static boolean isLong(Throwable thrown, long maxCharacters) {
         return !new ThrownSize(maxCharacters).fits(thrown);

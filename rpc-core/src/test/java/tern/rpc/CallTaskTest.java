@@ -48,7 +48,7 @@ class CallTaskTest {
         return call.nanos(phase, time.get());
     }
 
-    /** Runs a task of a scheduler, 5 ms after it was submitted, on a thread with the given name. */
+    /** Runs a scheduler's task on a thread with the given name, 5 ms after the task was submitted. */
     private void scheduledOn(String thread) throws Exception {
         CallLedger before = CallLedger.replace(call);
         Runnable task = CallTask.ofScheduled(() -> {}, "reactor");

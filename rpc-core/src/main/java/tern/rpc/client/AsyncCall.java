@@ -24,18 +24,17 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
     private final Invocation call;
     private final PendingCall.Completion done;
 
-    private volatile int attempts; // Only the thread of the current attempt writes this field.
+    private volatile int attempts; // Only the thread of the current attempt writes the field "attempts".
     private volatile @Nullable Target used;
     private volatile @Nullable PendingCall pending;
     // the last wait for a provider; the wait may have ended
     private volatile ProviderWait.@Nullable WaitingCall waiting;
     private volatile boolean cancelled;
     private volatile boolean last;
-    // The previous attempt's failure. Only the thread of the current attempt uses this field.
+    // The previous attempt's failure, used only by the thread of the current attempt.
     private @Nullable RpcException before;
-    // The strongest execution state of all failed attempts. YES: a provider has executed at least one attempt. MAYBE: a
-    // provider may have executed an attempt. NO: no attempt was executed. Only the thread of the current attempt uses
-    // this field.
+    // Whether a failed attempt was executed. YES: a provider has executed at least one attempt. MAYBE: a provider may
+    // have executed an attempt. NO: no attempt was executed. Only the thread of the current attempt uses this value.
     private Executed executed = Executed.NO;
 
     AsyncCall(EndpointInvoker endpoints, ClientMethod method, Invocation call, PendingCall.Completion done) {
@@ -67,8 +66,8 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
             endpoints.checkDeadline(call);
             chosen = endpoints.pick(method, call, used);
         } catch (Throwable e) {
-            // Possible reasons: the deadline has passed, no provider is known, or the balancer or the endpoint source
-            // threw an exception.
+            // The call cannot be attempted: its deadline has passed, no provider is known, or the balancer or the
+            // endpoint source threw an exception.
             end(null, e);
             return;
         }
@@ -80,7 +79,10 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
         }
     }
 
-    /** Makes the only attempt at this call. A failure is retried only if the provider lacks the service or the method. */
+    /**
+     * Sends the call without retries. If the provider lacks the service or the method, the call is still sent to
+     * another provider.
+     */
     void attemptOnce(Target picked) {
         last = true;
         attempts = 1;
@@ -157,7 +159,8 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
     }
 
     /**
-     * Returns the start of the current attempt; {@code otherwise} before the first attempt. Any thread may call this.
+     * Returns the start of the current attempt, or {@code otherwise} if no attempt has been made. Any thread may call
+     * this.
      */
     long startedNanos(long otherwise) {
         PendingCall attempt = pending;

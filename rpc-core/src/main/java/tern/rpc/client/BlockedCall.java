@@ -22,7 +22,7 @@ final class BlockedCall extends NestedCall {
 
     private final CallLedger ledger;
     private final ProviderMethodNames names;
-    private @Nullable String name; // Only the caller's thread uses this field.
+    private @Nullable String name; // Only the caller's thread uses the field "name".
     private volatile @Nullable PendingCall attempt;
     private volatile boolean cancelled;
 
@@ -93,7 +93,9 @@ final class BlockedCall extends NestedCall {
                 StatusCode.CANCELLED, call + " was cancelled with the served call that made it", executed);
     }
 
-    /** Returns the name of the method at the provider of the last attempt; only the method if there was no attempt. */
+    /**
+     * Returns the method's name and the provider of the last attempt; the method's name alone if there was no attempt.
+     */
     String name() {
         return name == null ? names.at(null) : name;
     }

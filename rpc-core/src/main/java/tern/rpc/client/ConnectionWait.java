@@ -22,7 +22,7 @@ record ConnectionWait(NanoClock clock, BooleanSupplier closed) {
      * Waits for a provider.
      *
      * @param attempt runs before each pause
-     * @return whether a provider is connected; false also if the client is closed or the thread is interrupted
+     * @return whether a provider is connected; also false if the client is closed or the thread is interrupted
      */
     boolean isReached(EndpointInvoker endpoints, Duration atMost, Runnable attempt) {
         long end = clock.nanoTime() + atMost.toNanos();

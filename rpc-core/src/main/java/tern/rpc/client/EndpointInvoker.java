@@ -117,7 +117,8 @@ final class EndpointInvoker implements AutoCloseable {
         retries.called();
         Target used = null;
         RpcException before = null;
-        // The strongest execution state of all failed attempts, in the order NO, MAYBE, YES.
+        // Whether a provider has executed the call: the highest value of all failed attempts, in the order NO, MAYBE,
+        // YES.
         Executed executed = Executed.NO;
         for (int attempt = 1; ; attempt++) {
             Target target;
@@ -410,7 +411,7 @@ final class EndpointInvoker implements AutoCloseable {
         if (key == null && method.keyArgument() != ClientMethod.NO_KEY) {
             key = call.arguments()[method.keyArgument()];
         } else if (key == null && cluster.isChosenByKey() && !method.isStream() && call.arguments().length > 0) {
-            key = call.arguments()[0]; // As in Dubbo, the default key is the first argument.
+            key = call.arguments()[0]; // The default key for consistent hashing is the first argument, as in Dubbo.
         }
         return key == null ? 0 : Hashes.ofKey(key);
     }

@@ -40,10 +40,11 @@ final class Fallback {
     }
 
     /**
-     * Returns whether the fallback may answer: no provider was available, a provider refused the call, the connection
-     * was lost, the deadline passed before the call ran, or the providers do not have the method, because they run an
-     * older release. A failure reported by the method itself is an answer, and the fallback does not replace it. If the
-     * whole service is missing, the call fails, because a fallback would hide a configuration error.
+     * Returns whether the fallback may answer the call. It may answer in these cases: no provider was available, a
+     * provider refused the call, the connection was lost, the deadline passed before the call ran, or the providers run
+     * an older release that lacks the method. A failure reported by the method itself is an answer, and the fallback
+     * does not replace it. If the whole service is missing, the call fails, because a fallback would hide a
+     * configuration error.
      */
     static boolean covers(Throwable failure) {
         if (!(failure instanceof RpcException rpc)) {

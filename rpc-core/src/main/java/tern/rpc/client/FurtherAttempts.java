@@ -23,18 +23,18 @@ import tern.rpc.transport.RemoteFailures;
 import tern.rpc.transport.UnsentCallException;
 
 /**
- * Decides whether a call is attempted again after a failed attempt. Also ends an attempt at a provider that has become
- * silent, for example because its process is frozen, if the method is idempotent and another provider can take the
- * call. The call is then attempted again. Otherwise, the call would wait for the silent provider until the deadline.
- * Thread-safe.
+ * Decides whether a call is attempted again after a failed attempt. Also ends an attempt if its provider has become
+ * silent, for example because the provider's process is frozen. This happens only if the method is idempotent and
+ * another provider can take the call. The call is then attempted again. Otherwise, the call would wait for the silent
+ * provider until the deadline. Thread-safe.
  */
 final class FurtherAttempts {
 
     private static final Logger LOG = LoggerFactory.getLogger(FurtherAttempts.class);
 
     /**
-     * A provider counts as silent if it has not answered the client's ping for this long, plus the additional time that
-     * a ping on the connection may take. A provider whose methods are only slow answers the ping earlier.
+     * A provider counts as silent if a ping remains unanswered for this time plus the additional time that a ping may
+     * take on the connection. A provider that is only slow answers the ping earlier.
      */
     private static final long SILENT_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
@@ -69,7 +69,7 @@ final class FurtherAttempts {
     }
 
     /**
-     * Permits ending the first attempt of a call if its provider becomes silent. Does nothing if the method is not
+     * Allows the first attempt of a call to be ended if its provider becomes silent. Does nothing if the method is not
      * idempotent, or if calls to it are hedged. Called before the attempt is sent.
      */
     void watch(ClientMethod method, PendingCall attempt) {
@@ -130,7 +130,7 @@ final class FurtherAttempts {
                         + TimeUnit.NANOSECONDS.toMillis(silent.node().silentForNanos(now)) + " ms",
                 executed));
         if (!isEnded) {
-            retries.giveBack(silent.retries()); // the answer arrived in the meantime
+            retries.giveBack(silent.retries()); // the answer arrived first, so no retry is needed
         }
     }
 

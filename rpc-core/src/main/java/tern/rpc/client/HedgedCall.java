@@ -27,7 +27,7 @@ final class HedgedCall implements SentCall {
     private final NanoClock clock;
     private final AsyncCall first;
 
-    private @Nullable AsyncCall second; // This object's lock guards this field and the next four.
+    private @Nullable AsyncCall second; // This object's lock guards "second" and the next four fields.
     private @Nullable ScheduledFuture<?> planned;
     private @Nullable RpcException failed;
     private boolean over;
@@ -65,8 +65,8 @@ final class HedgedCall implements SentCall {
         AsyncCall extra = new AsyncCall(endpoints, method, call, this::secondEnded);
         synchronized (this) {
             if (other == null || isSettled()) {
-                // The second attempt is not made. Therefore its permit is returned to the budget, and the first attempt
-                // may be retried.
+                // The second attempt of the call is not made. Its permit is returned to the budget, and the first
+                // attempt may be retried.
                 hedging.giveBack();
                 return;
             }

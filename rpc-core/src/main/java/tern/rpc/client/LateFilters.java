@@ -12,13 +12,12 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
 /**
- * Ends an asynchronous call or a stream at its deadline if a filter delays it. Such a filter has not passed the call
- * on, or has not passed the answer on. After the filters have passed the call to a connection, the connection checks
- * the deadline. Thread-safe.
+ * Ends an asynchronous call or a stream at its deadline while a filter holds back the call or its answer. After the
+ * filters have passed the call to a connection, the connection checks the deadline. Thread-safe.
  */
 final class LateFilters {
 
-    /** The time that the filters of a sent call may take after the deadline to pass on the failure. */
+    /** The maximum time between the deadline of a sent call and the moment when the filters pass on the failure. */
     private static final long GRACE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final ProviderWait timer;
@@ -34,7 +33,7 @@ final class LateFilters {
 
     /**
      * @param began the start of the call, for error messages
-     * @param passedOn returns whether the client knows that the filters have passed the call on
+     * @param passedOn returns true if the filters have passed the call on and the client has been notified
      * @param mayBePassedOn returns whether the filters may have passed the call on
      * @param over returns whether the call has ended
      * @param end ends the call; runs on the call's executor
@@ -76,7 +75,7 @@ final class LateFilters {
         long left = call.deadline().remainingNanos(clock.nanoTime());
         planned = timer.later(this::look, Math.max(0, left) + (passedOn.getAsBoolean() ? GRACE_NANOS : 0));
         if (over.getAsBoolean()) {
-            ended(); // The call may have ended before the check was scheduled. The check is then cancelled here.
+            ended(); // The call may have ended before the check was scheduled, so the check is cancelled.
         }
     }
 

@@ -28,7 +28,7 @@ public record MethodSettings(
         @Nullable Boolean hedged) {
 
     /**
-     * Settings without any value, so that the settings of the next level apply, such as the settings of the service.
+     * Settings without any values. The settings of the next level apply instead, such as the settings of the service.
      */
     public static final MethodSettings NONE = new MethodSettings(null, null, null);
 

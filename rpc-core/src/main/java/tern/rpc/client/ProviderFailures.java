@@ -20,8 +20,8 @@ record ProviderFailures(Cluster cluster, NanoClock clock) {
     private static final int MAX_ADDRESSES_NAMED = 5;
 
     /**
-     * Adds the reason why no other provider accepted the call to the last attempt's failure. The message then names up
-     * to {@value #MAX_ADDRESSES_NAMED} other addresses.
+     * Extends the message of the last attempt's failure with the reason why no other provider accepted the call. The
+     * reason names up to {@value #MAX_ADDRESSES_NAMED} other addresses.
      */
     RpcException explained(RpcException failure, Target used, Invocation call) {
         RemoteFailures.Missing missing = RemoteFailures.missing(failure);
@@ -50,7 +50,7 @@ record ProviderFailures(Cluster cluster, NanoClock clock) {
         return with(reasons + cluster.advice(), failure);
     }
 
-    /** Adds the number of providers that lack the method or the service to a failure. */
+    /** Extends a failure's message with the number of providers that lack the method or the service. */
     private RpcException explainedMissing(RpcException failure, Invocation call, String what) {
         long now = clock.nanoTime();
         String method = call.method().distinctName();
@@ -79,7 +79,7 @@ record ProviderFailures(Cluster cluster, NanoClock clock) {
                 + (more > 0 ? " and " + more + " more" : ""));
     }
 
-    /** Adds the reasons why providers cannot be reached to the description of a failure. */
+    /** Extends a failure's description with the reasons why providers cannot be reached. */
     private static RpcException with(String reasons, RpcException failure) {
         Status status = failure.status();
         return RpcException.refusal(

@@ -208,7 +208,7 @@ final class ProviderWait {
             once.run(); // The timer rejects the task because the client is closed.
         }
         if (closed) {
-            // close() may have run before waiting.add() did. The task is run here, because a closed timer drops its
+            // close() may have run before waiting.add() did. The task is run now, because a closed timer drops its
             // tasks.
             once.run();
         }

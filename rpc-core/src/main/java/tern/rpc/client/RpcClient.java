@@ -323,7 +323,7 @@ public final class RpcClient implements AutoCloseable {
      *
      * @param proxy a proxy that {@link #refer} returned
      * @param atMost the maximum time to block
-     * @return whether a provider is connected; false also if this client is closed or the thread is interrupted
+     * @return whether a provider is connected; also false if this client is closed or the thread is interrupted
      * @throws IllegalArgumentException if the proxy does not belong to this client
      */
     public boolean connect(Object proxy, Duration atMost) {

@@ -68,7 +68,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
     private boolean plain;
     private int requested; // The number of answers requested while the call may still be sent to another endpoint.
 
-    // The number of the current attempt. Only the attempt's thread uses this field and the next field.
+    // The number of the current attempt. Only the attempt's thread uses "number" and "used".
     private int number;
     private @Nullable Target used;
 
@@ -330,7 +330,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
                                 cause));
     }
 
-    // Subscriber requests answers, cancels or fails
+    // The following methods are called when the subscriber requests answers, cancels or fails.
 
     @Override
     public void request(int messages) {

@@ -49,12 +49,12 @@ final class StreamCall implements StreamAttempts.Listener {
     private final CallFuture<Response> ended;
     private final CallFuture<@Nullable Object> result;
     private final AtomicBoolean passed = new AtomicBoolean();
-    private long started; // This field and the next three are set when the call starts.
+    private long started; // The field "started" and the next three fields are set when the call starts.
     private AsyncOperation operation = AsyncOperation.none();
     private @Nullable NestedCall nested;
     private boolean answersTaken;
-    private boolean headersShown; // Only the serial executor uses this field.
-    private volatile boolean closed; // Only the serial executor writes this field.
+    private boolean headersShown; // Only the serial executor uses headersShown.
+    private volatile boolean closed; // Only the serial executor writes the field "closed".
     // checks the deadline while filters delay the call; null if there are no filters
     private @Nullable LateFilters late;
 
@@ -117,7 +117,7 @@ final class StreamCall implements StreamAttempts.Listener {
             if (filters != null && !passed.get()) {
                 filters.watch();
             }
-        } catch (Throwable e) { // A filter has thrown e, or returned null, which then caused e.
+        } catch (Throwable e) { // A filter threw the exception, or caused it by returning null.
             serial.execute(() -> close(null, e));
         }
         return result;
@@ -228,7 +228,7 @@ final class StreamCall implements StreamAttempts.Listener {
     /** Ends the call with the result that the filters returned. Runs on the serial executor. */
     private void close(@Nullable Response response, @Nullable Throwable failure) {
         if (closed) {
-            return; // The filters ended the call only after its deadline.
+            return; // The call has already ended at its deadline, before the filters ended it.
         }
         closed = true;
         LateFilters watched = late;

@@ -25,7 +25,7 @@ final class ChangeLog {
     private final NanoClock clock;
     private final ScheduledExecutorService timer;
     private final TokenBucket pace;
-    private @Nullable Change waiting; // This object's lock guards this field and the next two.
+    private @Nullable Change waiting; // This object's lock guards "waiting" and the next two fields.
     private int skipped;
     private boolean scheduled;
 
@@ -40,8 +40,8 @@ final class ChangeLog {
     /**
      * Logs a change, immediately or with a delay.
      *
-     * @param text supplies the log line; called on any thread, and only when the line would be written. An empty text
-     *     means that the change is over and is not logged
+     * @param text supplies the log line; called on any thread, but not for lines that are not written. If the text is
+     *     empty, the change is over, and nothing is logged
      */
     synchronized void changed(Level level, Supplier<String> text) {
         skipped += waiting == null ? 0 : 1;

@@ -23,8 +23,8 @@ import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.RemoteFailures;
 
 /**
- * The providers of one reference. For each attempt of a call, one of the members is chosen: the providers that {@link
- * Membership} derives from the list of a source. Thread-safe.
+ * The providers of one reference. {@link Membership} derives them from the list of a source. One of them is chosen for
+ * each attempt of a call. Thread-safe.
  */
 public final class Cluster implements AutoCloseable {
 
@@ -103,7 +103,7 @@ public final class Cluster implements AutoCloseable {
         try {
             if (!atMost.isZero() && !made.isLate() && !heard.await(atMost.toNanos(), TimeUnit.NANOSECONDS)) {
                 made.waitedInVain();
-                refresh(); // The source may have stored an old list, which it then reports.
+                refresh(); // The source may then report a list that it has stored earlier.
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -135,7 +135,7 @@ public final class Cluster implements AutoCloseable {
      * is being connected. If there is none, picks any provider, so that the call fails with the reason why that
      * provider cannot be reached.
      *
-     * @param method the method's name. For overloads, the {@link MethodDescriptor#distinctName()}
+     * @param method the method's name; for overloads, its {@link MethodDescriptor#distinctName()}
      * @param key the hash of the call's key, or 0 if the call has no key
      * @param tag the call's tag, or empty for the reference's tag
      * @param forceTag whether a call with a tag must not go to providers without a tag
@@ -259,8 +259,8 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Records a failed attempt, and returns whether the provider lacks the service or the method. If so, this
-     * reference avoids the provider for some time, if another provider can take the calls.
+     * Records a failed attempt, and returns whether the provider lacks the service or the method. Such a provider is
+     * avoided for some time while another provider can take the calls.
      */
     public boolean isMissing(Target target, MethodDescriptor method, RpcException failure, long now) {
         RemoteFailures.Missing missing = RemoteFailures.missing(failure);
@@ -269,7 +269,7 @@ public final class Cluster implements AutoCloseable {
             missing = !target.presence().wasServed(connectedSince)
                     ? RemoteFailures.Missing.SERVICE
                     : target.presence().wasServed(connectedSince, method.index())
-                            ? RemoteFailures.Missing.NOTHING // the method itself reports that it is not supported
+                            ? RemoteFailures.Missing.NOTHING // the failure was reported by the method itself
                             : RemoteFailures.Missing.METHOD;
         }
         if (missing == RemoteFailures.Missing.SERVICE) {

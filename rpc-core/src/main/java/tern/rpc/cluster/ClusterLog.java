@@ -44,7 +44,7 @@ final class ClusterLog {
         }
     }
 
-    /** Logs that a provider that had lacked the service has served a call to the service. */
+    /** Logs that a provider has served a call to a service that it previously lacked. */
     void availableAgain(Target target) {
         changes.changed(Level.INFO, () -> service + " is available again at " + target.endpoint());
     }

@@ -6,9 +6,9 @@ import java.util.function.Supplier;
 import org.slf4j.event.Level;
 
 /**
- * Counts the failures of a provider and ejects the provider for a while after too many failures. The limits are five
- * consecutive failures, or failures of half of the calls within ten seconds if there are at least twenty calls. An
- * ejected provider gets no calls as long as another provider is available. Thread-safe.
+ * Counts the failures of a provider and ejects the provider for a while after too many failures. A provider is ejected
+ * after five consecutive failures. It is also ejected if half of its calls within ten seconds have failed and there
+ * were at least twenty calls. An ejected provider gets no calls as long as another provider is available. Thread-safe.
  */
 public final class Ejection {
 
@@ -32,10 +32,10 @@ public final class Ejection {
     private volatile int failures; // The number of consecutive failures; written under this object's lock.
     // The number of ejections since the last successful call; written under this object's lock.
     private volatile int ejections;
-    private long rateSinceNanos; // This object's lock guards this field and the next two.
+    private long rateSinceNanos; // This object's lock guards rateSinceNanos and the next two fields.
     private long callsBefore;
     private int failuresInPeriod;
-    // The time of the first failure in the current series of failures. This object's lock guards this field.
+    // The time of the first failure in the current series of failures, guarded by this object's lock.
     private long firstInARowNanos;
     private long firstInPeriodNanos;
 

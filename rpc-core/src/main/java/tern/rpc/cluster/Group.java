@@ -67,8 +67,9 @@ final class Group {
     }
 
     /**
-     * Returns this group without the given providers, which cannot take a certain call. Returns this group if no other
-     * provider is left. The relative weights of the providers do not change, because other calls still use this group.
+     * Returns this group without the given providers, which cannot take a particular call. Returns this group if no
+     * other provider is left. The relative weights of the providers do not change, because other calls still use this
+     * group.
      */
     Group without(Set<Target> omitted, long now) {
         List<Target> left = new ArrayList<>();
@@ -89,9 +90,9 @@ final class Group {
     }
 
     /**
-     * Returns whether calls can be sent to any provider, to find out whether a slow provider has recovered. With {@link
-     * ConsistentHash}, the key of a call determines its provider. An application's own balancer may have reasons for
-     * its choice that the client does not know.
+     * Returns whether calls may be sent to a slow provider to find out whether it has recovered. Returns false for
+     * {@link ConsistentHash}, because the key of a call determines its provider. Also returns false for an
+     * application's own balancer, because the client does not know the reasons for its choices.
      */
     boolean takesTrials() {
         return first instanceof PowerOfTwoChoices || first instanceof RoundRobin;

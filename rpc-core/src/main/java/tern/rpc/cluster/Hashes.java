@@ -20,7 +20,8 @@ public final class Hashes {
     private static final long STEP = 0x100000001B3L;
 
     /**
-     * The interface of all protobuf messages. The hash code of a message depends on objects that belong to one process.
+     * The interface of all protobuf messages. The hash code of a message depends on objects of the current process, so
+     * it differs between processes.
      */
     private static final String MESSAGE = "com.google.protobuf.MessageLite";
 

@@ -14,8 +14,8 @@ import tern.rpc.endpoint.Instance;
 /**
  * Keeps the last good list of providers. Registries and DNS sometimes report an empty or much shorter list even though
  * the providers are fine. If a list is empty, the missing providers stay in use ("held") while they answer. If a list
- * has lost more than half of its entries, the missing providers stay in use while they answer. This ends when 30 s have
- * passed and a listed provider is connected. This rule applies even if the list has gained as many entries as it has
+ * has lost more than half of its entries, the missing providers are also held while they answer, but only until 30 s
+ * have passed and a listed provider is connected. They are held even if the list has gained as many entries as it has
  * lost, because the client is not yet connected to the new providers. A registry can also lose the entries of its
  * providers one after another, for example while their sessions expire. Therefore, each list is compared with the
  * longest list of the previous 30 s.
@@ -42,8 +42,8 @@ record LastGood(
     /** Why providers stay in use although the source no longer lists them. */
     enum Holding {
         /**
-         * The list lost most of its entries. This is also the initial state, before any provider is held (kept in use
-         * although the source no longer lists it).
+         * The list lost most of its entries. Also the initial state: no provider has been held (kept in use although
+         * the source no longer lists it).
          */
         LOST_MOST,
         /** The source reports an empty list after a list with entries. */
@@ -53,14 +53,14 @@ record LastGood(
     }
 
     /**
-     * The last list before the source's lists became shorter.
+     * The last list before the lists of a source became shorter.
      *
      * @param list the longer list; empty if no later list was shorter
      * @param sinceNanos the time of the first shorter list
      */
     record Longest(List<Instance> list, long sinceNanos) {
 
-        /** Returns the longest list after the list has changed. */
+        /** Returns the record to keep after the list has changed from {@code listed} to {@code next}. */
         private Longest after(List<Instance> listed, List<Instance> next, long now) {
             Longest current = list.isEmpty() || now - sinceNanos >= PARTIAL_NANOS ? new Longest(listed, now) : this;
             return next.size() < current.list.size() ? current : new Longest(List.of(), now);
@@ -137,7 +137,8 @@ record LastGood(
             return true;
         }
         if (2 * (next.size() - change.added().size()) >= used) {
-            return false; // This check is cheap. Usually, only a few entries of a long list have changed.
+            // This condition is cheap to check, and usually true, because few entries of a long list change at once.
+            return false;
         }
         return 2 * missing(counted, next).size() > used;
     }

@@ -13,7 +13,10 @@ import tern.rpc.transport.ClientConnection;
  */
 public final class Link {
 
-    /** The minimum time between two connection attempts that are started besides the connection's own attempts. */
+    /**
+     * The minimum time between two attempts that {@link #attempt} starts. The connection's automatic attempts do not
+     * count.
+     */
     private static final long BETWEEN_ATTEMPTS_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     /**
@@ -23,9 +26,10 @@ public final class Link {
     private static final long MIN_OUTAGE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * A connection that is lost earlier does not end the provider's unreachability. If calls on such a connection fail,
-     * its loss counts as a provider failure. Without these rules, a provider that closes each connection after a while
-     * would never be replaced, and would get more calls after each reconnect.
+     * Only a connection that lasts at least this long ends the time for which the provider counts as unreachable. If a
+     * connection is lost earlier and calls on it fail, the loss counts as a provider failure. Without these rules, a
+     * provider that closes each connection after a while would never be replaced, and would get more calls after each
+     * reconnect.
      */
     static final long LASTING_NANOS = TimeUnit.SECONDS.toNanos(30);
 
@@ -35,9 +39,9 @@ public final class Link {
     private final ChangeLog log;
     private volatile @Nullable ClientConnection connection;
     private volatile long nextAttemptNanos;
-    private boolean isConnected; // This object's lock guards this field and the next nine.
+    private boolean isConnected; // This object's lock guards isConnected and the next nine fields.
     private boolean wasConnected; // true if the provider has ever been connected
-    private long timesAvailable; // the value of the connection's timesAvailable() when it was last found to be reopened
+    private long timesAvailable; // the result of timesAvailable() when a reconnect was last noticed
     private boolean wasSoonLost; // True if the connection before the current one was lost soon after it was opened.
     private boolean hasFailed; // True if connecting has failed since the connection was lost or created.
     private boolean isReported; // True if takeFailure() has returned true since the connection was lost or created.
@@ -182,7 +186,7 @@ public final class Link {
     }
 
     /**
-     * Returns whether the provider is not connected, and no connection to it has lasted during the given time. The time
+     * Returns whether the provider is disconnected and has had no lasting connection for the given time. The time
      * before the first attempt does not count.
      */
     synchronized boolean isUnstableFor(long nanos, long now) {
@@ -195,7 +199,7 @@ public final class Link {
     }
 
     /**
-     * Returns whether an attempt to connect has failed, and none has succeeded since this object was created. A further
+     * Returns whether an attempt to connect has failed, and none has succeeded since this object was created. Another
      * attempt may be in progress.
      */
     synchronized boolean hasFailedFirst() {
@@ -211,12 +215,12 @@ public final class Link {
         return wasConnected;
     }
 
-    /** Returns whether {@link #look} has found that an attempt to connect has failed in the current outage. */
+    /** Returns whether {@link #look} has noticed a failed attempt to connect in the current outage. */
     synchronized boolean hasFailed() {
         return hasFailed;
     }
 
-    /** Returns true once in each outage: when {@link #look} has found that an attempt to connect has failed. */
+    /** Returns true once in each outage, after {@link #look} has found that an attempt to connect has failed. */
     synchronized boolean takeFailure() {
         boolean isNew = hasFailed && !isReported;
         isReported |= hasFailed;
@@ -248,7 +252,7 @@ public final class Link {
         return connection != null && !isUsable() && !isConnecting() && now - nextAttemptNanos >= 0;
     }
 
-    /** Starts an attempt to connect, besides the connection's own attempts. */
+    /** Starts an attempt to connect, in addition to the connection's automatic attempts. */
     void attempt(long now) {
         nextAttemptNanos = now + BETWEEN_ATTEMPTS_NANOS;
         connection().connectSoon();

@@ -7,19 +7,20 @@ import tern.rpc.endpoint.Instance;
 
 /**
  * The difference between two lists of providers. The comparison is fast if few entries of a long list have changed: it
- * takes one step per entry and computes no hashes. An entry that has moved far can be both removed and added.
+ * takes one step per entry and computes no hashes. An entry that has moved far in the list can be reported as both
+ * removed and added.
  *
  * @param removed the entries of the earlier list that the later list lacks
  * @param added the entries of the later list that the earlier list lacks
  */
 record ListChange(List<Instance> removed, List<Instance> added) {
 
-    /** An entry is searched at {@value} positions of the other list, at most. */
+    /** The maximum number of positions in the other list at which an entry is searched. */
     private static final int LOOK_AHEAD = 8;
 
     /**
-     * If this many consecutive entries have not been found, the whole rest of the earlier list is searched. This search
-     * succeeds if many consecutive entries were removed.
+     * If this many consecutive entries have not been found, the entire rest of the earlier list is searched. This
+     * search succeeds if many consecutive entries were removed.
      */
     private static final int MISSES_BEFORE_A_LONG_SEARCH = 8;
 
@@ -30,19 +31,19 @@ record ListChange(List<Instance> removed, List<Instance> added) {
     /** A comparison of two list objects. */
     private record Compared(List<Instance> before, List<Instance> after, ListChange change) {
 
-        @SuppressWarnings("ReferenceEquality") // comparing the entries is the work that this object saves
+        @SuppressWarnings("ReferenceEquality") // comparing the references avoids a comparison of all entries
         boolean isOf(List<Instance> one, List<Instance> other) {
             return before == one && after == other;
         }
     }
 
     /**
-     * The last comparison. All steps of a change, in all references to the source, compare the same two lists. The
-     * reference is weak, so that it keeps no list in memory.
+     * The last comparison. It is reused, because all references to a source compare the same two lists several times
+     * after a change. The weak reference keeps no list in memory.
      */
     private static volatile WeakReference<Compared> last = new WeakReference<>(null);
 
-    /** The lists must not change. */
+    /** Compares two lists, which must not change. */
     static ListChange between(List<Instance> before, List<Instance> after) {
         if (before == after) {
             return NONE;

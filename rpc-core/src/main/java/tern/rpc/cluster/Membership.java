@@ -36,7 +36,7 @@ final class Membership {
     private final ClusterLog log;
     private final Consumer<List<Node>> notConnected;
     private final NanoClock clock;
-    private final Replacements replacements; // This object's lock guards this field.
+    private final Replacements replacements; // This object's lock guards the field "replacements".
     // This object's lock must be held to call any method except timeLimit().
     private final RulesInForce rules = new RulesInForce();
     private final Reviews reviews;
@@ -122,7 +122,7 @@ final class Membership {
     }
 
     /**
-     * Connects to the providers of a tag that was left out, because there are too many different tags.
+     * Connects to the providers of a tag. The tag was left out, because there are too many different tags.
      *
      * @param leftOut supplies the tag; null if it is no longer left out
      */
@@ -145,7 +145,8 @@ final class Membership {
      */
     private void review() {
         try {
-            notConnected.accept(reviewed()); // The lock is not held here, because the source may be waiting for it.
+            // The lock is not held during this notification, because the source may be waiting for the lock.
+            notConnected.accept(reviewed());
         } finally {
             // The next review is scheduled even after an exception, so that unlisted providers are not kept forever.
             long next = replacements.untilReviewNanos();
@@ -219,7 +220,7 @@ final class Membership {
             survey.measureGroups(changed, clock.nanoTime());
             chosenByKey = Policies.isByKey(ruled.policy());
             routes = changed;
-        } catch (RuntimeException | Error e) { // memory may be low; the members stay as they were
+        } catch (RuntimeException | Error e) { // for example, memory is low; the members do not change
             shared.forEach(node -> nodes.giveBack(node, user));
             throw e;
         }
@@ -227,8 +228,8 @@ final class Membership {
     }
 
     /**
-     * Returns the target of a provider. If {@code before} contains the target, moves it out of there. Otherwise,
-     * creates the target and adds its node to {@code shared}.
+     * Returns the target of a provider. If {@code before} contains the target, removes it from {@code before}.
+     * Otherwise, creates the target and adds its node to {@code shared}.
      */
     private Target target(Instance instance, boolean isHeld, Map<Endpoint, Target> before, List<Node> shared) {
         Target target = before.remove(instance.endpoint());

@@ -11,9 +11,9 @@ import tern.rpc.endpoint.Attributes;
 
 /**
  * Records which providers of one reference lack a method of the service, because they run an older or a newer release.
- * Calls to the method then go to other providers. A provider is asked again after 10 s, and after 10 s longer for each
- * further answer that the method is missing, up to 300 s. A new connection or changed attributes reset the state,
- * because the provider may then run another release. Thread-safe.
+ * Calls to the method then go to other providers. The provider gets calls to the method again after 10 s. Each
+ * additional answer that the method is missing extends this time by 10 s, up to 300 s. A new connection or changed
+ * attributes reset the state, because the provider may then run another release. Thread-safe.
  */
 final class MethodPresence {
 
@@ -24,10 +24,11 @@ final class MethodPresence {
      * An answer that the method is missing.
      *
      * @param usableSince the start of the connection on which the answer arrived
-     * @param attributes the provider's attributes at that time, without those that say nothing about its release
+     * @param attributes the provider's attributes at that time, without the weight and the draining state, which do not
+     *     depend on the provider's release
      * @param answers the number of such answers
-     * @param isAskedAgain whether calls are sent to the provider again at {@code untilNanos}. If the failed calls
-     *     cannot be sent to another provider, each further attempt would cost a call
+     * @param isAskedAgain whether calls are sent to the provider again at {@code untilNanos}; false if the failed call
+     *     could not be sent to another provider, because each new attempt would then fail a call
      */
     private record Gap(long usableSince, Attributes attributes, int answers, boolean isAskedAgain, long untilNanos) {
 

@@ -16,8 +16,8 @@ import tern.rpc.transport.ClientConnection;
 public final class Node {
 
     /**
-     * If calls are in flight and the last answer is more than {@value} times the usual response time ago,
-     * {@link #judgedCost} counts the time since then as a response time.
+     * While calls are in flight, {@link #judgedCost} counts the time since the last answer as a response time if this
+     * time is more than {@value} times the usual response time.
      */
     private static final double LONG_WAIT = 3;
 
@@ -195,8 +195,8 @@ public final class Node {
 
     /**
      * Records a call that was abandoned because another provider answered first. The time since {@link #begin} is a
-     * lower bound on the call's duration. A time that does not count as slow is not recorded, because it does not show
-     * that the provider is fast. {@link #end} must still be called.
+     * lower bound on the call's duration. A short time is not recorded, because it does not show that the provider is
+     * fast. {@link #end} must still be called.
      */
     public void outlasted(long tookNanos, long now, UsualTime times) {
         responses.outlasted(tookNanos, times.nanos(), now);
@@ -379,8 +379,8 @@ public final class Node {
     }
 
     /**
-     * Returns {@link #judgedCost} without the calls in flight. A waiting call makes no probe necessary, because its end
-     * will show how fast the provider is.
+     * Returns {@link #judgedCost} without the calls in flight. No probe is needed while a call is waiting, because the
+     * end of the call will show how fast the provider is.
      */
     double endedCost(long now) {
         return responses.judgedCost(now);

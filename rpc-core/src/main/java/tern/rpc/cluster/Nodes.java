@@ -53,7 +53,7 @@ public final class Nodes {
 
         /**
          * @param service the reference's service, for logs and error messages
-         * @param whenChanged is run after a node was connected, lost its connection, or could not be reached; must
+         * @param whenChanged runs after a node has connected, has lost its connection, or could not be reached; must
          *     not block
          */
         User(String service, Runnable whenChanged) {
@@ -86,8 +86,8 @@ public final class Nodes {
     private final NanoClock clock;
     private final ScheduledExecutorService timer;
     private final SeldomWarning failures;
-    private final Map<Endpoint, Shared> byEndpoint = new HashMap<>(); // This object's lock guards this field.
-    // The nodes whose connections will be opened, in this order. This object's lock guards this field.
+    private final Map<Endpoint, Shared> byEndpoint = new HashMap<>(); // This object's lock guards byEndpoint.
+    // The nodes whose connections will be opened, in this order; guarded by this object's lock.
     private final Set<Node> unopened = new LinkedHashSet<>();
     private boolean opening; // True if a task that opens connections is scheduled; guarded by this
     private final Reviews checks;
@@ -269,7 +269,7 @@ public final class Nodes {
     }
 
     /**
-     * Starts connecting to a provider whose connection is lost, in addition to the attempts of the connection itself.
+     * Starts connecting to a provider whose connection is lost, in addition to the connection's automatic attempts.
      * Does nothing if the last such attempt began less than half a second ago.
      *
      * @return false if enough attempts have been started for all providers

@@ -14,18 +14,18 @@ import tern.rpc.endpoint.Outcome;
 public final class Outcomes {
 
     /**
-     * If this process notices an expired deadline more than this long after the deadline, the process was paused or its
-     * threads got no processor time. In this case, calls to all providers fail, but these failures do not show that the
-     * providers are slow.
+     * The maximum delay with which this process normally notices that a deadline has passed. After a longer pause of
+     * the process or its threads, calls to all providers fail, but these failures do not show that the providers are
+     * slow.
      */
     private static final long LATE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private Outcomes() {}
 
     /**
-     * Returns the outcome of an attempt. If the provider may not have caused a timeout, the timeout counts as
-     * cancelled. For example, this process noticed the timeout late, or the attempt had less time than calls to the
-     * method usually take.
+     * Returns the outcome of an attempt. A timeout counts as a cancellation if the provider may not have caused it. For
+     * example, this process noticed the timeout late, or the attempt had less time than calls to the method usually
+     * take.
      *
      * @param failure the failure, or null for a result or for an exception that the method declares
      * @param deadline the deadline of the attempt

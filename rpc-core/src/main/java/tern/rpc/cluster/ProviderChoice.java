@@ -61,9 +61,9 @@ final class ProviderChoice {
     private final RankedProviders withoutRules;
     private boolean isZoneLogged;
     private boolean areTagsLogged;
-    // The tags whose providers were left out until a call had the tag.
+    // Tags that were left out until a call had the tag. The client connects to the providers with these tags.
     private final Set<String> tagsOfCalls = new HashSet<>();
-    // The providers that the last rules allow, by the key of the route of a method. Empty if there are no rules or if
+    // The providers that the last rules allow for the methods, by Rules.routeKey(). Empty if there are no rules or if
     // the list is not longer than a subset.
     private Map<Object, Routed> routes = Map.of();
     private List<Instance> routedList = List.of(); // The list and the rules that the routes were computed from.
@@ -214,7 +214,7 @@ final class ProviderChoice {
 
     /**
      * Returns the providers that speak the reference's protocol. Other providers must be left out before the rules are
-     * applied. Otherwise, rules that exclude all providers of this protocol would leave the reference without any.
+     * applied. Otherwise, rules could exclude all providers of this protocol, and the reference would have no provider.
      */
     private List<Instance> spoken(List<Instance> instances) {
         return instances.stream().allMatch(this::isSpoken)

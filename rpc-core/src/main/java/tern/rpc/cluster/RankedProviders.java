@@ -14,14 +14,14 @@ import tern.rpc.endpoint.Instance;
  */
 final class RankedProviders {
 
-    /** If more than this part of a list has changed, all its providers are ranked again. */
+    /** If more than 1/{@value} of a list has changed, all its providers are ranked again. */
     private static final int SMALL_PART = 16;
 
     private final long client;
     private final String zone;
     private final Function<Instance, List<String>> tags;
-    private final Map<String, Ranking> byTag = new LinkedHashMap<>(); // This object's lock guards this field.
-    private List<Instance> listed = List.of(); // The list that was ranked last. This object's lock guards this field.
+    private final Map<String, Ranking> byTag = new LinkedHashMap<>(); // This object's lock guards byTag.
+    private List<Instance> listed = List.of(); // The list that was ranked last, guarded by this object's lock.
 
     /**
      * @param client a number that identifies the client

@@ -24,12 +24,12 @@ final class Ranking {
     private static final int SHIFT = 3;
 
     /**
-     * This number is added to the hashes of providers in other zones, so that they rank after the providers in the own
-     * zone.
+     * A number that is added to the hashes of providers in other zones, so that they rank after the providers in the
+     * client's zone.
      */
     private static final long LATER = 1L << 61;
 
-    /** This number is added to the hashes of providers that are draining or have weight 0, so that they rank last. */
+    /** A number that is added to the hashes of providers that are draining or have weight 0, so that they rank last. */
     private static final long LAST = 1L << 62;
 
     /**
@@ -50,8 +50,8 @@ final class Ranking {
 
     private final long client;
     private final String zone;
-    // The providers, sorted by rank. The ranks are computed when they are needed, because an address is already in
-    // memory and a rank would need twice as much memory as the reference to the provider.
+    // The providers, sorted by rank. Each rank is computed from the provider's address when it is needed. Storing the
+    // ranks would take twice as much memory as the references to the providers.
     private Instance[] instances = new Instance[0];
     private int count;
 
@@ -155,7 +155,7 @@ final class Ranking {
         return chosen;
     }
 
-    /** Adds providers to the chosen ones until these are {@code size}, and returns the place of the next provider. */
+    /** Adds providers until {@code chosen} has {@code size} entries, and returns the place of the next provider. */
     private int choose(List<Instance> chosen, int from, int to, int size, Map<Endpoint, Long> passedOver) {
         int place = from;
         for (; place < to && chosen.size() < size; place++) {

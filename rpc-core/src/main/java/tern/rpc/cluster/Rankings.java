@@ -28,19 +28,19 @@ final class Rankings {
 
     private final long client;
     private final Map<Key, WeakReference<RankedProviders>> byKey =
-            new WeakHashMap<>(); // This object's lock guards this field.
+            new WeakHashMap<>(); // This object's lock guards byKey.
 
     /** @param client a number that identifies the client */
     Rankings(long client) {
         this.client = client;
     }
 
-    /** Returns the shared providers. An entry ends when no reference uses it. */
+    /** Returns the shared providers. An entry is removed when no reference uses its providers. */
     synchronized RankedProviders of(Key key) {
         WeakReference<RankedProviders> known = byKey.get(key);
         RankedProviders providers = known == null ? null : known.get();
         if (providers == null) {
-            // The function refers to the key, so that the entry exists as long as the providers.
+            // The function refers to the key, so that the weak map keeps the entry while the providers are in use.
             providers = new RankedProviders(client, key.zone(), instance -> tags(instance, key));
             byKey.remove(key); // put() alone would keep the old key object
             byKey.put(key, new WeakReference<>(providers));

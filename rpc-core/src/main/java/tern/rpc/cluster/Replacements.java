@@ -26,8 +26,8 @@ import tern.rpc.endpoint.Instance;
 final class Replacements {
 
     /**
-     * A member is passed over after it had no lasting connection for this long. A provider that was passed over is
-     * tried again after the same time at the earliest. A regular member returns when it has been connected for the same
+     * A member is passed over if it has had no lasting connection for this time. A provider that was passed over is not
+     * tried again before the same time has passed. A regular member returns when it has been connected for the same
      * time, so that providers do not alternate.
      */
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
@@ -117,7 +117,7 @@ final class Replacements {
                 absent.put(endpoint, new Absent(known == null ? nodes.share(endpoint, user) : known.node(), instance));
             }
         }
-        // The nodes are released at the end. If an exception occurs before, they are released after the next choice.
+        // The nodes are released last. If an exception is thrown earlier, they are released after the next choice.
         absent.values().removeIf(each -> {
             boolean isOver = !needed.contains(each.node().endpoint());
             if (isOver) {
@@ -200,7 +200,7 @@ final class Replacements {
         return leaving;
     }
 
-    /** Returns the time since the start, but always a larger value than the last call. */
+    /** Returns the time since the start. Each result is larger than the previous result. */
     private long nextTime(long now) {
         lastPassed = Math.max(now - startNanos, lastPassed + 1);
         return lastPassed;
@@ -215,7 +215,10 @@ final class Replacements {
         return node.link().isUnstableFor(PATIENCE_NANOS, now) || (isCutOff && isProbablyDead(node, now));
     }
 
-    /** The first attempt to connect to a provider may take as long as its timeout. */
+    /**
+     * Returns whether the provider is probably dead. During the first attempt to connect, the provider does not count
+     * as dead, because the attempt may take until its timeout.
+     */
     private static boolean isProbablyDead(Node node, long now) {
         return node.link().hasFailedFirst()
                 || ((node.link().wasConnected() || node.link().isUnheard())

@@ -83,11 +83,11 @@ final class ResponseCost {
 
     private static final int MAX_RELAPSES = 4;
 
-    // The last response time, as a multiple of the usual response time. The value decays to 1; this field contains the
+    // The last response time, as a multiple of the usual response time. The value decays to 1. The field contains the
     // value at the last update.
     private volatile double cost = 1;
     private volatile long costNanos;
-    // The mean of the recent response times, as a multiple of the usual response time. The value decays to 1; this
+    // The mean of the recent response times, as a multiple of the usual response time. The value decays to 1. The
     // field contains the value at the last update. Each answer has the weight IN_MEAN in the mean. A failure or refusal
     // immediately raises the mean to at least FAILED or REFUSED.
     private volatile double mean = 1;
@@ -162,8 +162,8 @@ final class ResponseCost {
     }
 
     /**
-     * Records that a call was abandoned after the given time. Does nothing if this time does not count as slow, because
-     * a short time does not show how fast the provider is.
+     * Records that a call was abandoned after the given time. Does nothing after a short time, which does not show how
+     * fast the provider is.
      */
     void outlasted(long tookNanos, long usual, long now) {
         double sample = Math.min(MAX_SLOW, multiple(tookNanos, usual));
@@ -179,8 +179,9 @@ final class ResponseCost {
     }
 
     /**
-     * Records that the provider has sent data again after a long silence. If its failures began with the silence, the
-     * next answer ends them, even if the answer is slow because many clients have waited for the provider.
+     * Records that the provider has sent data again after a long silence. If the provider's failures began with the
+     * silence, the next answer counts as a recovery, even if the answer is slow because many clients have waited for
+     * the provider.
      */
     void resumed() {
         resumed = failing && relapses == 0;

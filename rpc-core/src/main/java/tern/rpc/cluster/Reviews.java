@@ -16,11 +16,11 @@ final class Reviews {
     private final Runnable task;
     private final NanoClock clock;
     private final ScheduledExecutorService timer;
-    private boolean isScheduled; // This object's lock guards this field and the next two.
+    private boolean isScheduled; // This object's lock guards isScheduled and the next two fields.
     private long dueNanos; // The time of the next run. The value is meaningful only if a run is scheduled.
     private long turn; // The number of the next run. Scheduled runs with other numbers were replaced by an earlier run.
 
-    /** @param task the task, which is logged if it throws an exception; it calls {@link #within} to be run again */
+    /** @param task the task, which calls {@link #within} to be run again. Its exceptions are logged */
     Reviews(PeriodicTask task, NanoClock clock, ScheduledExecutorService timer) {
         this.task = task;
         this.clock = clock;

@@ -27,7 +27,7 @@ final class Routes {
     private final Set<String> leftOut;
     private final Map<String, Group> byTag;
     private final @Nullable Group untagged; // the providers for calls without a tag
-    private final @Nullable Map<String, Routes> byMethod; // This field is null if all methods have the same providers.
+    private final @Nullable Map<String, Routes> byMethod; // byMethod is null if all methods have the same providers.
 
     Routes(List<Target> all, ClusterSettings settings) {
         this(all, settings, Rules.NONE, Set.of());
@@ -180,7 +180,7 @@ final class Routes {
     /**
      * For the tag {@code a|b|c}, checks {@code a|b|c}, {@code a|b} and {@code a} in this order. Returns the first of
      * these tags that was left out because there are too many tags. Returns null if none of the tags was left out, or
-     * if providers of a tag before it are connected.
+     * if the client is connected to providers with an earlier tag in this order.
      */
     @Nullable
     String leftOut(String tag) {

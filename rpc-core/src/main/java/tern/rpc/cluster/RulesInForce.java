@@ -16,7 +16,7 @@ final class RulesInForce {
 
     private Rules own = Rules.NONE;
     private Rules current = Rules.NONE;
-    private volatile @Nullable TimeLimits timeLimits; // This field is null if there are no rules.
+    private volatile @Nullable TimeLimits timeLimits; // timeLimits is null if there are no rules.
 
     /** Sets the application's rules, which apply after the next {@link #combine}. */
     void own(Rules changed) {

@@ -50,7 +50,8 @@ record RulesInOrder(Rules first, Rules later) implements Rules {
     }
 
     /**
-     * Returns whether the provider keeps its tag under the rules, and still takes the same calls because of this tag.
+     * Returns whether the rules change neither the provider's tag nor the calls that the provider takes because of its
+     * tag.
      */
     private static boolean leavesTag(Rules rules, Instance provider) {
         String own = provider.attributes().tag();

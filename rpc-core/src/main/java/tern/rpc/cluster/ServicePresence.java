@@ -17,7 +17,7 @@ final class ServicePresence {
     private volatile long servedMethods; // one bit for each method that has answered a call
     private volatile boolean missing;
     private volatile long untilNanos;
-    private int failures; // This object's lock guards this field.
+    private int failures; // This object's lock guards the field "failures".
 
     ServicePresence(long usableSince) {
         this.usableSinceNanos = usableSince;
@@ -65,7 +65,7 @@ final class ServicePresence {
         return wasMissing;
     }
 
-    /** Returns 0 for the methods that have no bit, because the service has too many methods. */
+    /** Returns the bit of a method, or 0 if the method has no bit, because its service has too many methods. */
     private static long bit(int method) {
         return method < 0 || method >= Long.SIZE ? 0 : 1L << method;
     }

@@ -49,7 +49,7 @@ final class SharedSources {
 
     private final NanoClock clock;
     private final ScheduledExecutorService timer;
-    private final Map<Object, Shared> byKey = new HashMap<>(); // This object's lock guards this field.
+    private final Map<Object, Shared> byKey = new HashMap<>(); // This object's lock guards byKey.
 
     /** @param timer runs the delayed notifications that inform references about changes */
     SharedSources(NanoClock clock, ScheduledExecutorService timer) {
@@ -147,7 +147,7 @@ final class SharedSources {
     }
 
     /**
-     * Tells the references that subscribed while the source was starting that the start has failed. References that
+     * Reports the failed start to the references that subscribed while the source was starting. References that
      * subscribe later start a new source.
      */
     private void failed(Shared shared, Throwable why) {
@@ -170,7 +170,7 @@ final class SharedSources {
         try {
             // The source is closed without holding the lock, because one of its threads may be waiting for the lock.
             shared.source.close();
-        } catch (RuntimeException e) { // The other references of the client must still be closed.
+        } catch (RuntimeException e) { // The exception must not prevent other references from being closed.
             LOG.warn("{} could not be closed", shared.source, e);
         }
     }
@@ -189,7 +189,7 @@ final class SharedSources {
         // The nodes whose outages have not been logged yet. The set's own lock guards it.
         private final Set<Node> unlogged = new LinkedHashSet<>();
         private volatile boolean late; // true if a reference has waited for the first list without success
-        // This object's lock guards this field and the next eight.
+        // This object's lock guards "coalescing" and the next eight fields.
         private final Coalescing coalescing = new Coalescing();
         private final List<String> services = new ArrayList<>(); // The services of all references that use the source.
         private long stateSinceNanos = clock.nanoTime();
@@ -203,7 +203,7 @@ final class SharedSources {
         private volatile boolean hurried;
         private boolean namedAsTooLong;
         private final Set<String> refused = new HashSet<>(); // The addresses that have been logged in a warning.
-        private int users; // The lock of the enclosing SharedSources guards this field.
+        private int users; // The lock of the enclosing SharedSources guards the field "users".
 
         Shared(EndpointSource source) {
             this.source = source;
@@ -344,7 +344,7 @@ final class SharedSources {
             }
         }
 
-        /** Returns whether the references already have a list that says the same as the latest one. */
+        /** Returns whether the references already have the latest state and list. */
         private boolean isPassed() {
             return latest.hasSameState(previous)
                     && ListChange.between(previous.instances(), latest.instances())

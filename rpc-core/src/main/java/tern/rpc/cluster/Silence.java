@@ -39,7 +39,7 @@ final class Silence {
     private volatile boolean silent;
     private volatile long sinceNanos; // The start of the current silence, or of the last silence.
     private volatile boolean logged; // True if the current silence has been logged.
-    private int callsAtStart; // The calls in flight when the silence began. This object's lock guards this field.
+    private int callsAtStart; // The calls in flight when the silence began, guarded by this object's lock.
     private volatile long nextPingNanos;
 
     /**

@@ -27,8 +27,8 @@ final class Survey {
     private static final long IN_USE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     /**
-     * How long no trial takes place after a probe. A probe is a copy of an idempotent call; a trial is an original call
-     * that is sent to a slow or failing provider.
+     * The time after a probe during which no trial takes place. A probe is a copy of an idempotent call; a trial is an
+     * original call that is sent to a slow or failing provider.
      */
     private static final long COPIES_NANOS = TimeUnit.SECONDS.toNanos(5);
 
@@ -81,7 +81,7 @@ final class Survey {
         return now - next >= 0 && nextNanos.compareAndSet(next, now + EVERY_NANOS);
     }
 
-    /** Returns whether a survey took place in the last seconds, so that calls are being made. */
+    /** Returns whether a survey took place in the last seconds, which means that calls are being made. */
     boolean isInUse(long now) {
         return now - nextNanos.get() < IN_USE_NANOS;
     }
@@ -154,7 +154,7 @@ final class Survey {
     private void attempt(List<Target> targets, long now) {
         for (int i = 0; i < targets.size(); i++) {
             if (!nodes.attempt(targets.get(Math.floorMod(turn, targets.size())).node(), now)) {
-                return; // The next survey continues with this provider.
+                return; // The next survey continues with the provider at the index "turn".
             }
             turn++;
         }
@@ -166,7 +166,7 @@ final class Survey {
             calls += target.node().calls();
         }
         callsAtSurvey = calls;
-        callsAtTrial = Math.min(callsAtTrial, calls); // calls of removed providers are missing
+        callsAtTrial = Math.min(callsAtTrial, calls); // the number of calls decreases when a provider is removed
         boolean areCopied = now - lastCopyNanos < COPIES_NANOS; // True if a call was copied recently.
         Target copied = null;
         Target tried = null;

@@ -10,7 +10,7 @@ import tern.rpc.transport.ClientConnection;
 
 /**
  * A provider of one cluster: the shared node, and the attributes that the cluster's source reports. A target allocates
- * the state of its calls only at its first call, because in a client with many references, many targets get no calls.
+ * the state of its calls only at its first call, because many targets of a client with many references get no calls.
  * Thread-safe.
  */
 public final class Target implements Candidate {
@@ -24,12 +24,12 @@ public final class Target implements Candidate {
     private final Node node;
     private final ClusterStatistics statistics;
     private final NanoClock clock;
-    private volatile @Nullable Calls calls; // This field is null until the first call.
+    private volatile @Nullable Calls calls; // The field "calls" is null until the first call.
     private volatile Attributes attributes;
     private volatile boolean held;
     private volatile boolean ejectionIgnored;
-    private boolean drains; // Only the thread that changes the provider list uses this field.
-    private volatile long drainsSinceNanos; // The value is meaningful only while the provider is draining.
+    private boolean drains; // Only the thread that changes the provider list uses the field "drains".
+    private volatile long drainsSinceNanos; // drainsSinceNanos is meaningful only while the provider is draining
     private volatile double relativeWeight = 1; // The provider's weight as a multiple of the mean weight.
     private volatile long callsAtCopy; // The number of the reference's calls at the time of the provider's last probe.
 
@@ -137,7 +137,9 @@ public final class Target implements Candidate {
         return node.link().isUsable() && !attributes.draining();
     }
 
-    /** Returns whether a connection to the provider is being opened, and the provider was not unreachable for long. */
+    /**
+     * Returns whether a connection to the provider is being opened, and the provider has not been unreachable for long.
+     */
     boolean isUsableSoon(long nowNanos) {
         return node.link().isConnecting()
                 && node.link().outOfReachNanos(nowNanos) < SOON_NANOS

@@ -14,7 +14,7 @@ import java.util.stream.IntStream;
 
 /**
  * Removes repeated endpoints from a list, even if their addresses are spelled differently. Keeps the first occurrence
- * of each endpoint. Without this, a provider that is listed twice would get two connections and twice its share of the
+ * of each endpoint. Otherwise, a provider that is listed twice would get two connections and twice its share of the
  * calls.
  */
 final class DistinctEndpoints {
@@ -28,7 +28,8 @@ final class DistinctEndpoints {
 
     static List<Instance> of(Iterable<Instance> instances) {
         Set<Endpoint> seen = new HashSet<>();
-        Map<Endpoint, Boolean> addresses = new HashMap<>(); // true if the first occurrence has no other name
+        // true if the first entry with the address has no separate name
+        Map<Endpoint, Boolean> addresses = new HashMap<>();
         List<Instance> distinct = new ArrayList<>();
         for (Instance each : instances) {
             Endpoint endpoint = canonical(each.endpoint());
@@ -54,9 +55,9 @@ final class DistinctEndpoints {
                 host, endpoint.port(), isAbsolute ? name.substring(0, name.length() - 1) : name, endpoint.protocol());
     }
 
-    /** Returns the host in small letters. IPv6 addresses are returned in the form of RFC 5952. */
+    /** Returns the host in lower case. IPv6 addresses are returned in the form of RFC 5952. */
     private static String canonical(String host) {
-        int scope = host.indexOf('%'); // the name of a network interface, whose case counts
+        int scope = host.indexOf('%'); // % precedes the name of a network interface, which is case-sensitive
         String address = (scope < 0 ? host : host.substring(0, scope)).toLowerCase(Locale.ROOT);
         String suffix = scope < 0 ? "" : host.substring(scope);
         return (isIpv6(address) ? shortened(address) : address) + suffix;

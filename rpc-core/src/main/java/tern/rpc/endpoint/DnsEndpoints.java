@@ -82,12 +82,12 @@ public final class DnsEndpoints implements EndpointSource {
     private int workers; // The number of threads that are looking up names.
     private boolean isFirstListDue; // True if incomplete lists are also reported.
 
-    // The addresses whose warning has already been logged. This object's lock guards this field.
+    // The addresses whose warning has already been logged, guarded by this object's lock.
     private final Set<String> refused = new HashSet<>();
-    // The last snapshot passed to the listener. This object's lock guards this field.
+    // The last snapshot passed to the listener, guarded by this object's lock.
     private @Nullable EndpointSnapshot reported;
     private volatile @Nullable ScheduledFuture<?> task;
-    // This field is null before start() and after close().
+    // The listener is null before start() and after close().
     private volatile @Nullable Consumer<EndpointSnapshot> listener;
 
     /**

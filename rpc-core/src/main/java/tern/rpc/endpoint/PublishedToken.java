@@ -10,7 +10,9 @@ public record PublishedToken(String text) {
 
     private static final int MAX_LENGTH = 256;
 
-    /** Returns whether the text can be sent as a header: it is not long and consists of visible ASCII characters. */
+    /**
+     * Returns whether the text can be sent as a header: it is not too long and consists of visible ASCII characters.
+     */
     public static boolean isUsable(String text) {
         return !text.isEmpty()
                 && text.length() <= MAX_LENGTH

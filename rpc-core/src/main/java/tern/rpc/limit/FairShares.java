@@ -51,9 +51,9 @@ final class FairShares {
     private volatile int places;
     private volatile @Nullable Share largest;
 
-    // The first count is the number of tenants with admitted calls that are not single connections, such as client
-    // addresses. The second count is the number of connections with admitted calls. Both counts are needed, because a
-    // connection counts as a tenant only until a connection from a second address arrives.
+    // The first count is the number of tenants with admitted calls, without single connections. Such tenants are client
+    // addresses, for example. The second count is the number of connections with admitted calls. Both counts are
+    // needed, because a connection counts as a tenant only until a connection from a second address arrives.
     private final AtomicInteger wholeTenants = new AtomicInteger();
     private final AtomicInteger connectionTenants = new AtomicInteger();
 
@@ -114,7 +114,7 @@ final class FairShares {
         return tenantsLike(share).get();
     }
 
-    /** Returns the tenant that holds the most permits, among the tenants that were compared so far. */
+    /** Returns the tenant that holds the most permits, among the tenants that have been compared so far. */
     @Nullable
     Share largest() {
         return largest;
@@ -142,8 +142,8 @@ final class FairShares {
     }
 
     /**
-     * Determines which tenant flooded the server in the ending measurement window. This tenant is limited during the
-     * next window.
+     * Determines which tenant flooded the server in the measurement window that is ending. This tenant is limited
+     * during the next window.
      */
     void windowEnds() {
         int all = calls.getAndSet(0);
@@ -229,7 +229,7 @@ final class FairShares {
      * @param places the number that all tenants together may hold without waiting
      */
     static boolean isCrowdedOut(int held, int largest, int tenants, int places) {
-        long equalPart = places; // Both sides of the comparisons are multiplied by the number of tenants.
+        long equalPart = places; // an equal share, multiplied by the number of tenants to avoid a division
         return (long) largest * tenants > equalPart
                 && largest > held
                 && (held * (long) tenants < equalPart || isFarLess(held, largest));

@@ -75,7 +75,7 @@ public final class GradientLimit implements Limit {
 
     /**
      * The target duration after a step down, as a fraction of the acceptable duration. The fraction is below 1, because
-     * calls arrive at random times, so that their actual duration varies.
+     * calls arrive at random times and their actual duration therefore varies.
      */
     private static final double AIM = 0.75;
 

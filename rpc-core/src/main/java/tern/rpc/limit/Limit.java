@@ -40,7 +40,7 @@ public interface Limit {
      * @param meanNanos the mean time from the admission to the end of these calls, including the wait for a worker
      * @param perSecond the rate at which calls ended, including calls that were admitted before the window
      * @param inside the highest number of concurrent calls, which does not exceed the limit
-     * @param queue whether more calls arrived than could be served during the whole window
+     * @param queue whether more calls arrived than could be served, throughout the window
      * @param flooded whether one tenant sent most calls and was limited, although the other tenants did not use all
      *     remaining permits
      */

@@ -76,9 +76,8 @@ public final class Limiter {
     private volatile int sparseBelow;
     private volatile boolean overloaded; // True if calls queued in the last window.
 
-    // This field and the following fields describe the current measurement window. A call that leaves exactly when the
-    // window ends may be miscounted. The flag "turning" is true while a thread changes the limit or ends a phase of the
-    // window.
+    // "turning" and the following fields describe the current measurement window. "turning" is true while a thread
+    // changes the limit or ends a phase of the window. A call that leaves just as the window ends may be miscounted.
     private final AtomicBoolean turning = new AtomicBoolean();
 
     // The number of calls that were admitted before the current window and still hold a permit.

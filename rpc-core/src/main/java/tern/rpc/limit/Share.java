@@ -27,11 +27,11 @@ public final class Share {
 
     private final Object tenant;
     private final @Nullable Share whole;
-    private volatile int held; // Only the field updater HELD changes this field.
-    private volatile int elsewhere; // Only the field updater ELSEWHERE changes this field.
-    private volatile int streaming; // Only the field updater STREAMING changes this field.
-    private volatile int openStreams; // Only the field updater OPEN_STREAMS changes this field.
-    private volatile int connections; // Only the field updater CONNECTIONS changes this field.
+    private volatile int held; // Only the field updater HELD changes the field "held".
+    private volatile int elsewhere; // Only the field updater ELSEWHERE changes the field "elsewhere".
+    private volatile int streaming; // Only the field updater STREAMING changes the field "streaming".
+    private volatile int openStreams; // Only the field updater OPEN_STREAMS changes openStreams.
+    private volatile int connections; // Only the field updater CONNECTIONS changes the field "connections".
 
     /** @param tenant identifies the tenant; its {@code toString} names the tenant in refusals, logs and meters */
     public Share(Object tenant) {

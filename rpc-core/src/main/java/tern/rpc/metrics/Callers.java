@@ -77,8 +77,7 @@ public final class Callers {
                 failed.increment();
             }
             if (now - lastNanos > TICK_NANOS) {
-                // this field is written at most once per second, because frequent writes from several processors are
-                // slow
+                // lastNanos is written at most once per second, because frequent writes by several processors are slow
                 lastNanos = now;
             }
         }

@@ -158,7 +158,7 @@ public final class RpcMeters {
         return new CallMeters(this, RpcMeter.CLIENT_REQUESTS, service, method, protocol, null, client, null, called);
     }
 
-    /** Returns the counts of all remote methods with a reference that has been created so far. */
+    /** Returns the counts of the methods of all references created so far. */
     public List<CalledMethod> calledMethods() {
         return List.copyOf(calledMethods.values());
     }

@@ -14,9 +14,9 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.settings.InvalidPropertyException;
 
 /**
- * The address that a provider publishes. The first available address of the following is used: the configured host, an
- * address of this machine in the configured network, the single address that the server listens on, and the source
- * address of the route to the registry.
+ * The address that a provider publishes. These addresses are tried in this order: the configured host, an address of
+ * this machine in the configured network, the single address that the server listens on, and the source address of the
+ * route to the registry.
  *
  * @param reason the source of the host, for the log
  */
@@ -124,7 +124,7 @@ public record AdvertisedAddress(String host, int port, String reason) {
      * Chooses the address that the provider publishes.
      *
      * @param bound the address that the server listens on, or null for all addresses
-     * @param remotes the addresses of the registry's servers, whose names are looked up here; empty for a registry
+     * @param remotes the addresses of the registry's servers, whose names this method looks up; empty for a registry
      *     without a network
      * @throws NoRouteException if the address depends on the route to these servers, but there is currently no route to
      *     any of the servers
@@ -228,8 +228,9 @@ public record AdvertisedAddress(String host, int port, String reason) {
     }
 
     /**
-     * If other machines cannot reach the address, returns its kind. Otherwise returns an empty string. Names are not
-     * looked up, because a name can resolve to a different address on another machine.
+     * Returns the kind of an address that other machines cannot reach, such as {@code loopback}. Returns an empty
+     * string for any other address. Names are not looked up, because a name can resolve to a different address on
+     * another machine.
      */
     private static String uselessKind(String host) {
         if (host.equalsIgnoreCase("localhost")) {

@@ -69,8 +69,8 @@ public final class FileRegistry implements Registry {
     // The last publication that was started for each address.
     private final Map<String, FilePublication> newest = new ConcurrentHashMap<>();
     private final List<FileSource> sources = new CopyOnWriteArrayList<>();
-    private boolean looking; // Only the registry's thread uses this field.
-    private FileState state = FileState.UNKNOWN; // Only the registry's thread uses this field.
+    private boolean looking; // Only the registry's thread uses the field "looking".
+    private FileState state = FileState.UNKNOWN; // Only the registry's thread uses the field "state".
 
     FileRegistry(RegistryUrl url, Duration lookEvery, Clock clock) {
         if (!url.hosts().isEmpty() || url.path().length() < 2) {

@@ -16,7 +16,7 @@ final class FileSource implements EndpointSource {
     private final Subscription subscription;
     private final Clock clock;
     private volatile @Nullable Consumer<EndpointSnapshot> listener;
-    private @Nullable EndpointSnapshot last; // Only the registry's thread uses this field.
+    private @Nullable EndpointSnapshot last; // Only the registry's thread uses the field "last".
 
     FileSource(FileRegistry registry, Subscription subscription, Clock clock) {
         this.registry = registry;

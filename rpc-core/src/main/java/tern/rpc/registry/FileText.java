@@ -67,8 +67,8 @@ final class FileText {
     }
 
     /**
-     * Returns whether the text is probably UTF-16: it begins with a UTF-16 byte order mark, or a byte of its first
-     * character is zero, as in ASCII characters.
+     * Returns whether the text is probably UTF-16: it begins with a UTF-16 byte order mark, or one byte of its first
+     * character is zero, as it is for ASCII characters in UTF-16.
      */
     private static boolean isUtf16(byte[] bytes) {
         if (bytes.length < 2) {

@@ -160,7 +160,10 @@ final class LatePublication implements Publication {
         });
     }
 
-    /** Logs once the reason why the new address cannot be published. This object's lock must be held. */
+    /**
+     * Logs the reason why the new address cannot be published, but not the same reason twice in succession. This
+     * object's lock must be held.
+     */
     private void refused(Registration found, RuntimeException failure) {
         String why = found.host() + ":" + found.port() + ": " + failure.getMessage();
         if (!why.equals(problem)) {

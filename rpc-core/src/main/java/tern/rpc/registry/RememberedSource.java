@@ -66,7 +66,7 @@ public final class RememberedSource implements EndpointSource {
     /** An unfinished file of at least this age probably belongs to a crashed process. */
     private static final Duration CRASHED_AFTER = Duration.ofMinutes(10);
 
-    /** The directories whose unfinished files of crashed processes this process has already removed. */
+    /** The directories from which this process has already removed the unfinished files of crashed processes. */
     private static final Set<Path> CLEANED = ConcurrentHashMap.newKeySet();
 
     private static final Set<PosixFilePermission> OWNER_ONLY =
@@ -101,10 +101,10 @@ public final class RememberedSource implements EndpointSource {
     private final AtomicReference<@Nullable Remembered> unwritten = new AtomicReference<>();
     // true while a task that reads the file is queued or running
     private final AtomicBoolean offering = new AtomicBoolean();
-    private volatile @Nullable Remembered newest; // the list that was written last, or will be written
-    private @Nullable Consumer<EndpointSnapshot> listener; // guarded by this; null before this source is started
-    private boolean heard; // guarded by this; whether the wrapped source has reported a list
-    private boolean offered; // guarded by this; whether the stored list has been reported
+    private volatile @Nullable Remembered newest; // the list that was written last or will be written next
+    private @Nullable Consumer<EndpointSnapshot> listener; // null before this source is started; guarded by this
+    private boolean heard; // whether the wrapped source has reported a list; guarded by this
+    private boolean offered; // whether the stored list has been reported; guarded by this
     // true if the wrapped source has reported anything, or if the stored list was reported
     private volatile boolean answered;
 
@@ -277,7 +277,7 @@ public final class RememberedSource implements EndpointSource {
             Files.write(next, content.json(Map.of(RULES, current.rules.texts())).getBytes(StandardCharsets.UTF_8));
             Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         } catch (IOException e) {
-            newest = null; // Writing has failed. The list is forgotten here, so that it is written if it arrives again.
+            newest = null; // Writing has failed. The list is forgotten, so that it is written if it arrives again.
             delete(next);
             unwritable.warn(() -> "The list of " + subscription.service() + " could not be remembered in " + file + ": "
                     + e + ". Check the directory in rpc.client.registry-cache");

@@ -57,7 +57,8 @@ public final class SystemMachine implements Machine {
         long before = accepted.getAsLong();
         try (Socket socket = new Socket()) {
             socket.connect(new InetSocketAddress(host, port), CONNECT_MILLIS);
-            // The operating system establishes the connection before the listening process accepts it.
+            // The operating system completes the connection before the listening process accepts it, so this loop
+            // waits.
             long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(ACCEPT_MILLIS);
             while (before >= 0 && accepted.getAsLong() == before) {
                 if (System.nanoTime() - end >= 0) {

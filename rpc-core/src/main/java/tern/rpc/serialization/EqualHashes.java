@@ -10,13 +10,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * Limits the number of keys with equal hashes that a JDK hash table would have to search linearly. The table stores
  * keys with equal hashes in a tree. The tree is ordered only if all of its keys have the same class {@code C} and this
- * class implements {@code Comparable<C>}. Keys of different classes are searched linearly. Keys such as
- * {@code LocalDateTime} are also searched linearly, because this class implements {@code Comparable} with a supertype
- * as the type argument.
+ * class implements {@code Comparable<C>}. Keys of different classes are searched linearly. Keys such as {@code
+ * LocalDateTime} are also searched linearly, because this class implements {@code Comparable} with a supertype as the
+ * type argument.
  *
  * <p>Keys are counted by hash in a limited number of slots, so two hashes can share a slot. Usually, all keys of a
  * container have the same class, and its instances can be ordered. Such keys are not counted, so that they need no
- * memory here. Not thread-safe.
+ * memory in this object. Not thread-safe.
  */
 public final class EqualHashes {
 

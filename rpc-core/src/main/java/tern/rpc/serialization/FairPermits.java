@@ -140,7 +140,7 @@ final class FairPermits {
 
     /** Changes the number of waiting requests. The calling thread must hold the lock. */
     private void changeWaiting(int change) {
-        int before = waiting; // only threads that hold the lock change the field
+        int before = waiting; // only threads that hold the lock change "waiting"
         waiting = before + change;
     }
 

@@ -119,8 +119,8 @@ public final class LargeMessages {
     private static int acquire(int bytes, long neededKib, Object tenant) {
         int medium = (int) Math.min(MEDIUM_KIB, neededKib);
         if (bytes <= MAX_UNCHECKED_BYTES) {
-            // Requests of this size do not use the permits for the objects of large requests (OBJECTS), because running
-            // calls can hold all of these permits, and might even be waiting for this request.
+            // Requests of this size do not use the permits for the objects of large requests (OBJECTS). Running calls
+            // can hold all of these permits, and might even be waiting for this request.
             FairPermits.Result result = MEDIUM.acquire(tenant, medium, TimeUnit.MILLISECONDS.toNanos(PATIENCE_MILLIS));
             if (result != FairPermits.Result.ACQUIRED) {
                 throw refusal(

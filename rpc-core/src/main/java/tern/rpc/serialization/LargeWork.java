@@ -89,7 +89,7 @@ public final class LargeWork {
     /** The maximum decompressed size of a request that is decompressed and decoded without a permit. */
     private static final int MAX_UNCHECKED_BYTES = 64 << 10;
 
-    /** A decompressed request of this size is always decompressed and decoded without a permit. */
+    /** The maximum decompressed size of a request that never needs a permit to be decompressed and decoded. */
     private static final int MIN_UNCHECKED_BYTES = 8 << 10;
 
     /**
@@ -158,8 +158,8 @@ public final class LargeWork {
     }
 
     /**
-     * Waits until a thread may hash keys that take many steps for the size of their message. Must not be called on an
-     * event loop.
+     * Waits until the calling thread may hash keys that take unusually many steps for a message of this size. Must not
+     * be called on an event loop.
      *
      * @param bytes the size of the message
      * @param sender identifies the sender of the message; senders get permits in turn

@@ -53,8 +53,8 @@ public final class ProtoReader {
     }
 
     /**
-     * Returns whether the current field has this field number and wire type. The caller treats a field with another
-     * wire type as unknown.
+     * Returns whether the current field has the given field number and wire type. The caller treats a field with
+     * another wire type as unknown.
      */
     public boolean is(int number, int form) {
         return field == number && wireType == form;

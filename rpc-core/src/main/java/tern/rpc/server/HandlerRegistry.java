@@ -69,7 +69,7 @@ final class HandlerRegistry implements ServiceLookup {
 
     private static final int MAX_NAMES = 20; // the maximum number of service names in an error message
 
-    /** The key under which the calls to the built-in methods of all services are counted together. */
+    /** The key for the built-in methods, whose calls are counted together for all services. */
     private static final ServiceKey BUILT_IN_METHODS = new ServiceKey(BuiltInMethods.DESCRIPTOR.name(), "", "");
 
     private final Map<String, Exports> byInterface = new HashMap<>();

@@ -68,8 +68,8 @@ final class MethodInvoker implements Invoker {
     }
 
     /**
-     * Returns a copy of the failure that says that this method ran. The given failure may say that a method did not
-     * run: for example, this method may have called another service and rethrown the exception of that call.
+     * Returns a copy of the failure that reports this method as executed. The given failure may report a call as not
+     * executed: for example, this method may have called another service and rethrown the exception of that call.
      */
     Throwable ran(Throwable failure) {
         if (builtIn) {
@@ -83,8 +83,8 @@ final class MethodInvoker implements Invoker {
     }
 
     /**
-     * Runs a unary method. If the method returns a {@code Mono}, cancelling the call also cancels the {@code Mono}, on
-     * a common-pool thread, because event loops must not run service code.
+     * Runs a unary method. If the method returns a {@code Mono}, cancelling the call also cancels the {@code Mono}.
+     * This happens on a common-pool thread, because event loops must not run service code.
      *
      * @param context the context of the call; null if there is none
      * @return the result; a stage if the result is completed later

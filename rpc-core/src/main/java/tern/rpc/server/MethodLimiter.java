@@ -9,9 +9,9 @@ import tern.rpc.limit.Share;
 /**
  * Limits the running calls to one method, and divides the permitted number of calls among tenants. While there is only
  * one tenant, it may make all permitted calls. A call may be refused although its tenant has less than an equal share
- * of the running calls. Tenants with an equal share or more may then start no more calls for one second. The permits of
- * their ending calls are then available to the refused tenant. Thread-safe. A race can cause a single call to be
- * wrongly accepted or refused.
+ * of the running calls. Tenants with an equal share or more may then start no more calls for one second. When their
+ * calls end, the permits are available to the refused tenant. Thread-safe. A race can cause a single call to be wrongly
+ * accepted or refused.
  */
 final class MethodLimiter {
 

@@ -15,9 +15,10 @@ import tern.rpc.transport.ServerCall;
  * <p>A call may use the reserve only while all regular threads are busy, and only if its method occupies few threads:
  * at most 1/{@value #FEW_PART} of the regular threads, or at most {@value #FEW} threads. The reserve's queue has as
  * many places as the reserve has threads. A queue is needed because a thread is still counted for a short time after it
- * has sent an answer. At most half as many calls to one method as the reserve has threads, but at least four, may be
- * running or waiting in the reserve. The threads and queue positions are divided among tenants ({@link TenantPlaces}).
- * All connections from one address together get at most half of the threads and queue positions.
+ * has sent an answer. The calls to one method in the reserve, running or waiting, are limited to half the number of the
+ * reserve's threads, but at least four calls are allowed. The threads and queue positions are divided among tenants
+ * ({@link TenantPlaces}). All connections from one address together get at most half of the threads and queue
+ * positions.
  *
  * <p>A call that gets no permit from the server's concurrency limiter may still run in the reserve, without a permit.
  * This also applies while regular threads are idle because measurements have reduced the limit. The total number of
@@ -31,9 +32,7 @@ final class MethodReserve {
 
     private static final int FEW_PART = 16;
 
-    /**
-     * The number of threads that a method may occupy and still use the reserve, even if there are few regular threads.
-     */
+    /** A method that occupies at most {@value} threads may use the reserve, even if there are few regular threads. */
     private static final int FEW = 4;
 
     /** The maximum number of calls without a permit, as a multiple of the number of threads. */

@@ -317,11 +317,11 @@ public final class RpcServer implements AutoCloseable {
         /**
          * Sets how many calls may run concurrently, and how many may wait. The server has some more threads than the
          * given number. While all regular threads are busy, spare threads serve tenants (callers) whose calls occupy
-         * few threads. There is one spare thread for every four regular threads, but at least four. There are never
-         * more spare threads than regular threads. With only one regular thread, there are no spare threads. One thread
-         * for every eight regular threads is reserved for methods whose calls occupy few threads. For every twenty
-         * regular threads, but at least once, one additional thread serves critical services. Stream callbacks run on a
-         * separate pool of the same size. All threads are created when needed.
+         * few threads. There is one spare thread for every four regular threads, but there are at least four. There are
+         * never more spare threads than regular threads. With only one regular thread, there are no spare threads. One
+         * thread for every eight regular threads is reserved for methods whose calls occupy few threads. Additional
+         * threads serve critical services: one for every twenty regular threads, but at least one. Stream callbacks run
+         * on a separate pool of the same size. All threads are created when needed.
          *
          * @param threads the number of threads, at least 1; 200 by default
          * @param queueCapacity the number of calls that may wait, at least 0; 400 by default
@@ -380,7 +380,7 @@ public final class RpcServer implements AutoCloseable {
         /**
          * Limits the time that a worker may block in {@code onNext} because the reader of a stream is slow. The default
          * is 1 s. The limit applies to the sum of a stream's waits. For every 32 KiB that the caller reads, the worker
-         * may wait for the whole time again. Unused time is kept until the caller next reports what it has read, up to
+         * may wait for the full time again. Unused time is kept until the caller next reports what it has read, up to
          * 17 times the limit. HTTP/2 callers usually report the bytes that they have read when these bytes fill half of
          * the flow-control window. Once the limit is reached, the transport buffers a limited number of bytes and then
          * ends the stream with RESOURCE_EXHAUSTED. Threads that are not workers may block until the call ends.

@@ -15,8 +15,8 @@ import tern.rpc.transport.TimeOuts;
 final class ServedFailures {
 
     /**
-     * If a call is cancelled so shortly before its deadline, the deadline counts as expired, because the clocks of
-     * client and server differ.
+     * A cancellation that arrives less than this time before the deadline is treated as an expired deadline, because
+     * the clocks of client and server differ.
      */
     private static final long EARLY_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 

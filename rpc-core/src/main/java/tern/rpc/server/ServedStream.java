@@ -31,8 +31,8 @@ import tern.rpc.transport.ServerCall;
 
 /**
  * Connects the message stream of one served call to the parameters and the result of the service's method. Application
- * code runs on the serial executor with the call's context, one step after another. As an exception, a method with a
- * publisher parameter runs outside the executor, because it might block until its requests arrive.
+ * code runs on the serial executor with the call's context, one step after another. Only a method with a publisher
+ * parameter runs outside the executor, because it might block until its requests arrive.
  */
 final class ServedStream implements MessageStream.Receiver, MessageSink, InboundPublisher.Source {
 
@@ -255,7 +255,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         }
     }
 
-    // Transport callbacks, on an event loop
+    // The transport calls the following methods on an event loop.
 
     @Override
     public void message(Message message) {

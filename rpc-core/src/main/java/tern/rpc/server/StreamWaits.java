@@ -9,7 +9,7 @@ final class StreamWaits {
 
     /**
      * Each time the caller has read {@value} bytes of a stream, the worker that sends the stream may wait longer. A
-     * stream is ready to send while it has fewer unsent bytes than that.
+     * stream is ready to send while it has fewer than {@value} unsent bytes.
      */
     static final long RENEWAL_BYTES = 32 << 10;
 

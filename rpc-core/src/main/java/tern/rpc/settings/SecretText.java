@@ -47,8 +47,8 @@ public final class SecretText {
     }
 
     /**
-     * Returns whether the text is JSON that contains secrets. The caller then hides the whole text, because the end of
-     * a secret is not certain.
+     * Returns whether the text is JSON that contains secrets. The caller then hides the whole text, because it is not
+     * certain where a secret ends.
      */
     private static boolean isSecretJson(String text) {
         if (!text.stripLeading().startsWith("{")) {

@@ -81,7 +81,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private final Prefetch prefetch = new Prefetch();
     private final Runnable delivery = this::deliver;
 
-    // This field and the next three are used only by the serial executor.
+    // Only the serial executor uses "decoded" and the next three fields.
     private final Queue<Object> decoded = new ArrayDeque<>(); // filled by decodeWaiting(); may end with an End
     private boolean subscribed;
     private boolean ended;
@@ -200,7 +200,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     }
 
     /**
-     * Handles the next event. Returns false if there is no event, or if the next event is a message that is not
+     * Handles the next event. Returns false if there is no event, or if the next event is a message that has not been
      * requested.
      */
     private boolean isOneHandled() {

@@ -43,8 +43,8 @@ public interface MessageSink {
     void fail(Throwable cause);
 
     /**
-     * Ends the call because a value could not be sent, or because application code threw an exception. In contrast to
-     * {@link #fail}, parts of the application may not know yet that the call has ended.
+     * Ends the call because a value could not be sent, or because application code threw an exception. Unlike {@link
+     * #fail}, this method is used if parts of the application may not know yet that the call has ended.
      */
     default void abort(Throwable cause) {
         fail(cause);

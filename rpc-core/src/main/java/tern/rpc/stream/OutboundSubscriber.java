@@ -38,9 +38,10 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
             new AtomicInteger(); // the number of pending checks of the sink; one thread performs all checks
     private final Runnable ask;
     private final Runnable cancel;
-    // The number of values requested but not sent. Only the thread that runs drain(int) uses this field and the next.
+    // The number of values requested but not sent. Only the thread in drain(int) uses "requested" and "batch".
     private int requested;
-    private int batch; // "requested" after the last request; 0 if the sink has stopped being ready since then
+    // the value of "requested" after the last request; 0 if the sink was not ready at some time since then
+    private int batch;
     private volatile @Nullable Thread asking; // the thread that is requesting values
     private volatile boolean waiting; // true while the sink is not ready
     private volatile @Nullable Ending ending; // set when the publisher has ended
@@ -143,8 +144,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
 
     private void sendAndAsk() {
         while (!done) {
-            // this field must be read before the queue: once it is set, the queue already contains the publisher's last
-            // value
+            // "ending" must be read before the queue: once it is set, the queue contains the publisher's last value
             Ending last = ending;
             Object value = values.peek();
             if (value != null) {

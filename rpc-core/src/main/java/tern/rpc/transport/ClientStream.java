@@ -8,7 +8,7 @@ import tern.rpc.Metadata;
  */
 public interface ClientStream extends MessageStream {
 
-    /** This method is not used on the client, where {@link ClientConnection#open} sets the receiver. */
+    /** Throws an exception. On the client, {@link ClientConnection#open} sets the receiver. */
     @Override
     default void start(MessageStream.Receiver receiver) {
         throw new IllegalStateException("the receiver of a client's stream is set when the stream is opened");

@@ -26,7 +26,7 @@ final class ProtoNames {
 
     /**
      * Returns a hint for the error message of a call that the server does not implement. The hint is appended to the
-     * call's name and address. Returns an empty string if the call has failed for a reason other than different names.
+     * call's name and address. Returns an empty string if different names are not the reason for the failure.
      */
     static String hint(Invocation call, RpcException failure) {
         MethodDescriptor method = call.method();

@@ -32,8 +32,8 @@ public final class RemoteFailures {
             Pattern.CASE_INSENSITIVE);
 
     /**
-     * The messages that Tern's servers send if a method exists, but with other parameters. The method of the called
-     * release is then missing.
+     * The messages that Tern's servers send if a method exists, but with other parameters. The caller's method then
+     * counts as missing on the server.
      */
     private static final Pattern MISSING_SIGNATURE =
             Pattern.compile("has no method | takes (?:no|\\d+) arguments?, not \\d+$");
@@ -198,8 +198,9 @@ public final class RemoteFailures {
 
     /**
      * Returns whether a gRPC library other than Tern has refused the call, because it does not know the service or the
-     * method. These libraries do not state that the method did not run, but no handler has seen the call. The message
-     * must name the service and the method of this call, because a method may also pass on the failure of another call.
+     * method. The method certainly did not run, because no handler has seen the call, but the answer does not say so.
+     * The message must name the service and the method of this call, because a method may also pass on the failure of
+     * another call.
      */
     private static boolean isKnownNotRun(Invocation call, RpcException failure) {
         if (failure.code() != StatusCode.UNIMPLEMENTED || failure.wasExecuted() != Executed.MAYBE) {
@@ -209,7 +210,8 @@ public final class RemoteFailures {
         String method = service + "/" + call.method().name();
         String text = failure.status().description();
         return text.equals(GRPC_JAVA_MISSING + method)
-                || text.equals("Method " + method + " is unimplemented") // the method's default body in grpc-java
+                // grpc-java sends this text if the service does not override the method
+                || text.equals("Method " + method + " is unimplemented")
                 || text.equals("unknown service " + service)
                 || text.equals("unknown method " + call.method().name() + " for service " + service)
                 || text.equals("The server does not implement the method /" + method) // gRPC for Node.js

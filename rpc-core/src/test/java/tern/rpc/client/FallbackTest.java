@@ -28,7 +28,7 @@ class FallbackTest {
         Mono<Integer> leftMono(String item);
     }
 
-    /** The fallback, which answers calls on the client. */
+    /** The implementation that answers calls on the client if no provider can. */
     private static final class NothingLeft implements Stock {
         @Override
         public int left(String item) {

@@ -151,7 +151,7 @@ class HedgedCallTest {
                 slow.add(service.find());
             }
             now.addAndGet(Duration.ofMinutes(10).toNanos());
-            slow.add(service.find()); // begins a new period, in which the thirty earlier calls end
+            slow.add(service.find()); // begins a new measurement period, in which the thirty earlier calls end
             List.copyOf(network.sent).forEach(sent -> sent.call().answer(answer("late")));
             slow.forEach(CompletableFuture::join);
             now.addAndGet(Duration.ofMillis(300).toNanos());

@@ -146,7 +146,7 @@ class MissingServiceTest {
             calls.add(orders.storeLater());
         }
         List<FakeNetwork.Sent> inFlight = List.copyOf(network.sent);
-        assertThat(sentTo(ONE)).isGreaterThan(35); // the budget permits 30 retries
+        assertThat(sentTo(ONE)).isGreaterThan(35); // more calls than the retry budget, which permits 30 retries
 
         lacking.add(ONE);
         network.taking = this::answer;

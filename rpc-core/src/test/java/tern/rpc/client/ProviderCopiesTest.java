@@ -16,10 +16,7 @@ class ProviderCopiesTest extends ScriptedProviders {
 
     private static final int CALLS_PER_SECOND = 10;
 
-    /**
-     * The remaining time until the deadline of each call or copy at the failing provider, in the order in which they
-     * were sent.
-     */
+    /** The remaining time of each call and each copy that was sent to the failing provider, in the order of sending. */
     private final List<Duration> waits = new ArrayList<>();
 
     /**

@@ -12,7 +12,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
 
-/** Tests that the failure of a repeated call says that an earlier attempt may have run. */
+/** Tests the failures of repeated calls. If an earlier attempt may have run, the failure must say so. */
 class RepeatedCallsTest extends ScriptedProviders {
 
     /**

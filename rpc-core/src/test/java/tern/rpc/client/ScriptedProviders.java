@@ -42,7 +42,8 @@ abstract class ScriptedProviders {
         volatile @Nullable PendingCall waiting; // the call that is waiting for an answer
         volatile Runnable pinged = () -> {};
         volatile long pingDelayNanos;
-        final CountDownLatch examined = new CountDownLatch(1); // the latch that a check for silent providers opens
+        // counted down when the client checks for silent providers
+        final CountDownLatch examined = new CountDownLatch(1);
 
         Connection(Endpoint endpoint) {
             super(endpoint);

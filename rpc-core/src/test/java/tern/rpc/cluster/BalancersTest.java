@@ -164,7 +164,7 @@ class BalancersTest {
      *     counted
      */
     private static double[] sharesOfVaryingCalls(int atOnce, double slowest, List<Candidate> targets) {
-        // A new group sets the weights of its targets.
+        // The constructor of a group sets the weights of its targets.
         new Group(targets.stream().map(Target.class::cast).toList(), ClusterSettings.DEFAULT);
         Random random = new Random(7);
         Balancer balancer = new PowerOfTwoChoices(targets, () -> random);

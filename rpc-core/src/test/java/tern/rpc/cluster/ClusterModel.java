@@ -123,7 +123,8 @@ final class ClusterModel {
         int inFifth; // The number of calls in the fifth second after the end of the fault.
         int inFifthOfBad;
         long ejections;
-        final Map<String, int[]> byMethod = new HashMap<>(); // Calls to each provider during the fault.
+        // For each method, the number of calls to each provider during the fault.
+        final Map<String, int[]> byMethod = new HashMap<>();
         // The response times of calls that start at least three seconds after the fault begins.
         final List<Long> late = new ArrayList<>();
         final int[] failedOfClient;
@@ -226,7 +227,8 @@ final class ClusterModel {
     }
 
     private final PriorityQueue<Event> events = new PriorityQueue<>();
-    private final Queue<Event> timeouts = new ArrayDeque<>(); // sorted by deadline, because all timeouts are equal
+    // in the order of the deadlines: all calls have the same timeout, so the queue needs no sorting
+    private final Queue<Event> timeouts = new ArrayDeque<>();
     private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(0); // This timer runs no tasks.
     private final Random random;
     private final int workers;

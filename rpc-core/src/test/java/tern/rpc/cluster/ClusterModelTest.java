@@ -184,7 +184,8 @@ class ClusterModelTest {
             assertThat(counts.sharePercent()).as("share after one second").isLessThan(1);
         }
         if (idempotent > 0) {
-            // A single run depends on the random response times of four recoveries.
+            // The mean of several runs is checked, because a single run depends on the random response times of four
+            // recoveries.
             assertThat(average(runs, Counts::fifthPercent))
                     .as("share in the fifth second")
                     .isGreaterThan(8);
@@ -203,7 +204,7 @@ class ClusterModelTest {
     void clientsOfALowRateLoseAboutOneCallEach(Faults fault, double idempotent) {
         Counts counts = run(fault, 1, MANY, idempotent);
 
-        // without idempotent calls, failing calls are needed to find out whether the provider has recovered
+        // without idempotent calls, the client can test the provider only with calls that may fail
         assertThat(counts.failed / (double) MANY).isLessThan(fault == Faults.FAILS && idempotent == 0 ? 1.8 : 1.1);
         assertThat(counts.mostOfAClient()).isLessThanOrEqualTo(4);
         if (idempotent > 0) {

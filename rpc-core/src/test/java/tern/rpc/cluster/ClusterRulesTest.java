@@ -98,7 +98,7 @@ class ClusterRulesTest extends SimulatedCluster {
         }
         Target lost = cluster.targets().get(0);
         Target other = cluster.targets().get(1);
-        // Several failures give the provider "lost" a higher cost than "other".
+        // The provider "lost" has a higher cost than "other", because more of its calls failed.
         IntStream.range(0, 3).forEach(i -> call(lost, Outcome.FAILED));
         call(other, Outcome.FAILED);
         pass(4 * SECOND);
@@ -214,7 +214,7 @@ class ClusterRulesTest extends SimulatedCluster {
     @Test
     void rulesOfTheSourceWinOverOwnRulesThatYield() {
         start(2);
-        rule(Scripts.EMPTY); // sets a timeout for one method
+        rule(Scripts.EMPTY); // these rules set a timeout for one method
 
         cluster.rule(new Rules() {
             @Override

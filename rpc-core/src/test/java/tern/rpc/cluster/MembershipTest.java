@@ -14,7 +14,7 @@ import tern.rpc.endpoint.EndpointSnapshot;
 import tern.rpc.endpoint.EndpointSource;
 import tern.rpc.endpoint.Rules;
 
-/** Tests the upkeep of the providers that references use, without calls and after failures of the upkeep itself. */
+/** Tests how the providers of references are maintained: without calls, and after the maintenance itself has failed. */
 class MembershipTest extends SimulatedCluster {
 
     /** A source that reports a list while its start blocks for three seconds. */
@@ -143,7 +143,7 @@ class MembershipTest extends SimulatedCluster {
         start(10);
         timer.move(20 * SECOND);
         try (LoggedLines lines = new LoggedLines()) {
-            for (int i = 0; i < 4; i++) { // Uses up the lines that are written immediately.
+            for (int i = 0; i < 4; i++) { // The log writes the first four lines immediately, and delays later lines.
                 peer(i).available = false;
                 pass(SECOND + 100 * TICK);
             }
@@ -164,7 +164,7 @@ class MembershipTest extends SimulatedCluster {
         start(10);
         timer.move(20 * SECOND);
         try (LoggedLines lines = new LoggedLines()) {
-            for (int i = 0; i < 5; i++) { // Four lines are written immediately.
+            for (int i = 0; i < 5; i++) { // The log writes the first four lines immediately, and delays the fifth line.
                 peer(i).available = false;
                 pass(SECOND + 100 * TICK);
             }

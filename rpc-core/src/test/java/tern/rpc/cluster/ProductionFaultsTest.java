@@ -247,7 +247,8 @@ class ProductionFaultsTest extends SimulatedCluster {
         assertThat(listed()).hasSize(SUBSET).doesNotContainAnyElementsOf(members);
         assertThat(unusablePicks(1_000)).isZero();
         pass(600 * SECOND);
-        assertThat(members.stream().filter(each -> !peers.get(each).closed)).hasSize(1); // it has the open stream
+        // the remaining connection has the open stream
+        assertThat(members.stream().filter(each -> !peers.get(each).closed)).hasSize(1);
     }
 
     @Test
@@ -436,7 +437,7 @@ class ProductionFaultsTest extends SimulatedCluster {
         assertThatTheRuleIsIgnored(MANY);
     }
 
-    /** Otherwise, the error message could not tell how many providers the rule excludes. */
+    /** The error message must say how many providers the rule excludes. */
     @Test
     void ruleThatExcludesTheOwnProtocolIsNamedWithItsProviders() {
         Cluster subset = cluster("Stock", ClusterSettings.DEFAULT.withSubset(10));

@@ -17,7 +17,7 @@ import tern.rpc.endpoint.Attributes;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.Instance;
 
-/** Tests the order in which a client chooses providers from a long list, and its upkeep while the list changes. */
+/** Tests the order in which a client chooses providers from a long list, including changes to the list. */
 class RankingTest {
 
     private static final int ALL = Integer.MAX_VALUE;

@@ -110,7 +110,7 @@ class ReplacementsTest extends SimulatedCluster {
         assertThat(cluster.targets()).isEqualTo(before);
     }
 
-    /** Such a provider may belong to a proxy in front of a dead process. */
+    /** A provider whose connections never last may be a proxy in front of a dead process. */
     @Test
     void memberWhoseConnectionsNeverLastThirtySecondsIsReplaced() {
         start(300);

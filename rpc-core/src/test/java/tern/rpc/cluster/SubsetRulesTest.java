@@ -166,7 +166,7 @@ class SubsetRulesTest extends SimulatedCluster {
         }
     }
 
-    /** Rules for each method, whose computation fails at times, for example because memory is low. */
+    /** Rules that differ by method. The computation of the rules can fail, for example because memory is low. */
     private record Failing(AtomicBoolean fails) implements Rules {
 
         @Override

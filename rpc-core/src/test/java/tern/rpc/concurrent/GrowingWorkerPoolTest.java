@@ -54,7 +54,10 @@ class GrowingWorkerPoolTest {
         awaitBegun(running);
     }
 
-    /** A task leaves the queue before the pool records that the task has begun, so the tests do not check the queue. */
+    /**
+     * Waits until the given number of tasks have begun. The queue is not checked, because a task leaves the queue
+     * before the pool records that the task has begun.
+     */
     private void awaitBegun(int tasks) {
         awaitThat(() -> begun.get() == tasks);
     }
@@ -117,7 +120,7 @@ class GrowingWorkerPoolTest {
         free.countDown();
 
         awaitThat(() -> pool.active() == 0 && pool.threads() == THREADS);
-        check(60); // the pool may grow again for a minute
+        check(60); // for a minute, the pool keeps the permission to grow
         assertThat(checks).hasSize(1);
         check(1);
         assertThat(checks).isEmpty();

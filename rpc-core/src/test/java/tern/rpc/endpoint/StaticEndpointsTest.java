@@ -41,11 +41,11 @@ class StaticEndpointsTest {
 
     @ParameterizedTest
     @CsvSource({
-        "shop.example, shop", // the second name can have another domain
-        "shop.example, shop.example.", // the first name can be completed by a search domain
-        "localhost, 127.0.0.1", // the name can also mean ::1
+        "shop.example, shop", // a search domain can turn the second name into a different name
+        "shop.example, shop.example.", // a search domain can turn the first name into a different name
+        "localhost, 127.0.0.1", // localhost can also mean ::1
         "10.0.0.7, 10.0.0.70",
-        "010.0.0.7, 10.0.0.7", // some systems read the first number as octal
+        "010.0.0.7, 10.0.0.7", // some systems read a number with a leading zero as octal
         "fe80::1%eth0, fe80::1%eth1",
         "a:b, a:c",
     })

@@ -23,7 +23,10 @@ import tern.rpc.ServiceKey;
 import tern.rpc.endpoint.EndpointSnapshot;
 import tern.rpc.endpoint.EndpointSnapshot.State;
 
-/** Tests a registry whose path, or whose lock file, is not the file that Tern expects. */
+/**
+ * Tests registries with unexpected files, for example if the path of the registry or its lock file is a device, a pipe
+ * or a link.
+ */
 @Timeout(60)
 class OddFilesTest {
 

@@ -165,7 +165,7 @@ class FairPermitsTest {
 
         List<CompletableFuture<Void>> callers = new ArrayList<>();
         for (int caller = 0; caller < 4; caller++) {
-            int kib = 60 + caller; // two requests never fit at the same time
+            int kib = 60 + caller; // any two of these requests need more permits than there are
             String tenant = "tenant " + caller;
             callers.add(CompletableFuture.runAsync(
                     () -> {

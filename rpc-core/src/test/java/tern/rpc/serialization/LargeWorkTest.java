@@ -184,7 +184,7 @@ class LargeWorkTest {
         CompletableFuture<Void> done = CompletableFuture.runAsync(
                 () -> {
                     work.enter(MessageKind.RESPONSE, tenant);
-                    served.add(name); // runs only on the thread that holds the permit
+                    served.add(name); // only the thread that holds the permit runs this statement
                     work.leave();
                 },
                 threads);

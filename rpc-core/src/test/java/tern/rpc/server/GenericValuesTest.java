@@ -17,8 +17,8 @@ import tern.rpc.RpcException;
 class GenericValuesTest {
 
     /**
-     * Builds a value in which each list contains the previous list twice. A copy of it as a tree would have 2^height
-     * leaves.
+     * Builds a value in which each list contains the previous list twice. A copy of this value as a tree would have
+     * 2^height leaves.
      */
     private static Object shared(int height) {
         Object value = List.of();

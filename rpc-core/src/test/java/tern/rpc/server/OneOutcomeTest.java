@@ -468,7 +468,7 @@ class OneOutcomeTest {
 
         @Override
         public void ready() {
-            // This client sends no messages.
+            // Nothing to do, because this client sends no messages.
         }
     }
 

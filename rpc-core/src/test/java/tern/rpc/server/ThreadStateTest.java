@@ -34,7 +34,7 @@ class ThreadStateTest {
 
     /**
      * A service whose methods read the name that a previous call has left on the thread, and then leave a different
-     * name there.
+     * name on the thread.
      */
     public interface Careless {
 

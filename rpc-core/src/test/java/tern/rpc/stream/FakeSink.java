@@ -17,7 +17,7 @@ final class FakeSink implements MessageSink {
     final AtomicInteger ends = new AtomicInteger();
     final List<Throwable> failures = new ArrayList<>();
     volatile boolean ready = true;
-    volatile boolean full; // true if the sink is not ready after each value
+    volatile boolean full; // true if the sink stops being ready after each value
     volatile @Nullable RpcException refuses;
     volatile @Nullable RpcException over;
     volatile long mayWaitNanos = Long.MAX_VALUE;

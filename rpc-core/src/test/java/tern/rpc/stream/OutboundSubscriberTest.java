@@ -239,12 +239,12 @@ class OutboundSubscriberTest {
     private static final class Silent implements Flow.Subscription {
         @Override
         public void request(long values) {
-            // The test sends the values.
+            // Requests are ignored, because the test decides when to send values.
         }
 
         @Override
         public void cancel() {
-            // The test sends no more values.
+            // Nothing to do, because the test sends no more values.
         }
     }
 

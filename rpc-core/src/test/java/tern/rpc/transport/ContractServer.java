@@ -19,7 +19,7 @@ import tern.rpc.StrangeException;
 /** Implements {@link ContractService}, with latches that tests release. */
 class ContractServer implements ContractService {
 
-    /** Arguments of {@code fails} with this prefix name the status code of the failure. */
+    /** If an argument of {@code fails} has this prefix, the rest of the argument is the status code of the failure. */
     static final String STATUS = "status ";
 
     final CountDownLatch letGo = new CountDownLatch(1);

@@ -67,7 +67,7 @@ public class Items<T> implements Flow.Publisher<T> {
         Iterator<T> iterator = items.iterator();
         subscriber.onSubscribe(new Flow.Subscription() {
             private final AtomicLong wanted = new AtomicLong();
-            private boolean done; // This field is set by the thread that delivers the items.
+            private boolean done; // The field "done" is set by the thread that delivers the items.
 
             @Override
             public void request(long more) {

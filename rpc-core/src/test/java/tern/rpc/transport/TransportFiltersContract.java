@@ -132,7 +132,7 @@ interface TransportFiltersContract extends TransportContract {
     /** A filter that returns null instead of a stage. The compiler does not prevent this mistake. */
     class NullFilter implements ClientFilter, ServerFilter {
         @Override
-        @SuppressWarnings("NullAway") // a mistake that applications can make
+        @SuppressWarnings("NullAway") // null instead of a stage is a mistake that applications can make
         public CompletionStage<Response> invoke(Invocation call, Invoker next) {
             return null;
         }
