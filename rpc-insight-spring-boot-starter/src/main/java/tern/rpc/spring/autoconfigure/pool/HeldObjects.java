@@ -4,6 +4,7 @@ import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
@@ -50,12 +51,26 @@ final class HeldObjects implements SmartInitializingSingleton {
         if (isOn && !NativeDetector.inNativeImage()) {
             Search search = new Search(watches.orderedStream().toList());
             search.searchBeans();
+            search.measure();
             if (!search.replaced.isEmpty()) {
                 LOG.info(
                         "Tern has replaced the objects in these fields by objects that measure them: {}."
                                 + " rpc.pools.fields=false switches this off",
                         String.join(", ", search.replaced));
             }
+        }
+    }
+
+    /** A field that contains an object. */
+    private record Place(Field field, Object holder, Object value) {
+
+        /**
+         * Returns a higher number for a field that more likely belongs to the class that has created the object, because
+         * objects are named after this field: such a field is usually final, and has a more specific type.
+         */
+        int likelihood() {
+            boolean isFinal = Modifier.isFinal(field.getModifiers());
+            return (isFinal ? 2 : 0) + (field.getType() == Executor.class ? 0 : 1);
         }
     }
 
@@ -70,6 +85,7 @@ final class HeldObjects implements SmartInitializingSingleton {
         private final Map<Object, Object> measured = new IdentityHashMap<>();
 
         private final List<HeldWatch> watches;
+        private final List<Place> places = new ArrayList<>();
         private final List<String> replaced = new ArrayList<>();
 
         Search(List<HeldWatch> watches) {
@@ -77,17 +93,18 @@ final class HeldObjects implements SmartInitializingSingleton {
         }
 
         void searchBeans() {
-            String[] names = beans.getSingletonNames();
-            for (String name : names) {
+            List<Object> found = new ArrayList<>();
+            for (String name : beans.getSingletonNames()) {
                 Object bean = beans.getSingleton(name);
                 if (bean != null) {
                     measured.put(bean, bean);
+                    found.add(bean);
                 }
                 if (bean instanceof WatchedThreadPool watched) {
                     measured.put(watched.pool(), watched); // A bean may contain this pool in a field.
                 }
             }
-            for (Object bean : measured.values().toArray()) {
+            for (Object bean : found) {
                 Object target = AopProxyUtils.getSingletonTarget(bean);
                 search(target == null ? bean : target, 0);
             }
@@ -107,22 +124,24 @@ final class HeldObjects implements SmartInitializingSingleton {
                 for (Field field : ApplicationFields.of(owner)) {
                     Object value = ApplicationFields.value(field, holder);
                     if (value != null) {
-                        measure(field, holder, value);
+                        places.add(new Place(field, holder, value));
                         search(value, depth + 1);
                     }
                 }
             }
         }
 
-        private void measure(Field field, Object holder, Object value) {
-            Object known = measured.get(value);
-            if (known == null && isReplaceable(field, value)) {
-                known = watched(value, field, watches);
-                measured.put(known, known);
-                measured.put(value, known);
-            }
-            if (known != null && known != value && isReplaceable(field, value)) {
-                set(field, holder, known, replaced);
+        /** Measures the objects in the found fields. */
+        void measure() {
+            places.sort(Comparator.comparingInt(Place::likelihood).reversed());
+            for (Place place : places) {
+                if (isReplaceable(place.field, place.value)) {
+                    Object known = measured.computeIfAbsent(
+                            place.value, value -> watched(value, place.field, watches));
+                    if (known != place.value) {
+                        set(place.field, place.holder, known, replaced);
+                    }
+                }
             }
         }
     }

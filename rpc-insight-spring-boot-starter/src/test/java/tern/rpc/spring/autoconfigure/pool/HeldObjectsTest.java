@@ -27,6 +27,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
+import shop.Finder;
 import shop.Prices;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
@@ -110,6 +111,35 @@ class HeldObjectsTest {
             assertThat(prices.executor("shared")).isSameAs(prices.executor("loaders"));
             assertThat(prices.executor("given")).isSameAs(there.getBean("given"));
         });
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Search {
+
+        @Bean
+        Finder.Alerts alerts() {
+            return new Finder.Alerts();
+        }
+
+        @Bean(destroyMethod = "close")
+        Finder finder(Finder.Alerts alerts) {
+            return new Finder(alerts);
+        }
+    }
+
+    @Test
+    void executorIsNamedAfterTheClassThatCreatedItAndNotAfterAnEarlierBeanThatUsesIt() {
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(RpcPoolsAutoConfiguration.class))
+                .withUserConfiguration(Search.class)
+                .run(there -> {
+                    ObjectProvider<PoolSource> pools = there.getBeanProvider(PoolSource.class);
+
+                    assertThat(pools.stream().map(pool -> pool.snapshot().name()))
+                            .containsExactlyInAnyOrder("common-pool", "Finder.finders");
+                    assertThat(there.getBean(Finder.Alerts.class).executor())
+                            .isSameAs(there.getBean(Finder.class).executor());
+                });
     }
 
     @Test
