@@ -65,7 +65,7 @@ final class BaselineUpdater {
     private final MethodRates rates;
     private final LimitedCallers limited;
     private final CallRecords records;
-    private final Deque<Pending> pending = new ArrayDeque<>(); // seconds that do not yet count, the oldest first
+    private final Deque<Pending> pending = new ArrayDeque<>(); // oldest first
     private double usualP99 = -1;
     private int healthySeconds; // seconds since the start or since the last miss of the latency target
 

@@ -50,7 +50,7 @@ import tern.rpc.pool.ResultRows;
 public final class Diagnostician {
 
     private static final Path ROOT = Path.of("/");
-    private static final int SAMPLED_CALLS = 8; // fewer sampled calls are not enough to find the causes
+    private static final int SAMPLED_CALLS = 8; // the minimum number of sampled calls for a diagnosis
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long REPLAYED_NANOS = TimeUnit.SECONDS.toNanos(60);
 
@@ -249,8 +249,8 @@ public final class Diagnostician {
     }
 
     /**
-     * Called once a second: decides from the calls of the last second whether calls miss the latency target. If they
-     * do, finds the causes.
+     * Decides whether the calls of the last second missed the latency target, and finds the causes if they did. Must be
+     * called once a second.
      */
     public void second() {
         observe();
@@ -397,8 +397,8 @@ public final class Diagnostician {
     }
 
     /**
-     * Returns whether enough of the late and failed calls were sampled. If calls are frequent, newer calls have already
-     * replaced the calls that were sampled last.
+     * Returns whether enough of the late and failed calls were sampled. If calls are frequent, newer calls may already
+     * have replaced the records of the sampled calls.
      */
     private boolean areSampled(List<EndedCall> bad) {
         return bad.stream()

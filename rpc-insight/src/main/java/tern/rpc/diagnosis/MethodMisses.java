@@ -29,7 +29,7 @@ public final class MethodMisses {
 
     private static final int MIN_BAD = 8;
 
-    /** Fewer failures than late calls are enough, because calls that usually succeed rarely fail by chance. */
+    /** This minimum is lower than {@link #MIN_BAD}, because calls that usually succeed rarely fail by chance. */
     private static final int MIN_FAILED = 5;
 
     /**

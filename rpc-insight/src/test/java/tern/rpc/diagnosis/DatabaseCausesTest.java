@@ -104,7 +104,10 @@ class DatabaseCausesTest {
         assertThat(first(miss).change().text()).doesNotContain("cache");
     }
 
-    /** Two executions of a rare statement take much longer, or as long as usual. They show nothing about the others. */
+    /**
+     * Two executions of a rare statement take much longer, or as long as usual. These two executions show nothing about
+     * the other statements.
+     */
     @ParameterizedTest
     @ValueSource(doubles = {3, 400})
     void slowNetworkDelaysEveryStatementAndTheCommitWhateverARareStatementTakes(double rareMillis) {
@@ -126,7 +129,7 @@ class DatabaseCausesTest {
                 .containsExactly("SLOW DATABASE: every statement");
     }
 
-    /** A backup holds a lock of all tables. A quick statement was executed before the backup began. */
+    /** A backup holds a lock on all tables. A quick statement was executed before the backup began. */
     @Test
     void writesOfSeveralTablesThatHangWhileReadsAreQuickWaitForALockOfAllTables() {
         String pay = "update account set cents = ? where id = ?";

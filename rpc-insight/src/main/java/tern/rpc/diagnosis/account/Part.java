@@ -116,7 +116,7 @@ public record Part(Kind kind, String name) {
          * exception and its stack frame.
          */
         TIMEOUT(false),
-        /** A limit on concurrent calls that refuses calls. The number of workers is not such a limit. */
+        /** A limit on concurrent calls, other than the number of workers, that refuses calls. */
         LIMIT(false),
         /** Time that no evidence explains. */
         UNEXPLAINED(false);
@@ -128,8 +128,8 @@ public record Part(Kind kind, String name) {
         }
 
         /**
-         * Returns whether this kind is a wait for other work. Such a wait is only a symptom. The time of such a wait is
-         * attributed to the awaited work.
+         * Returns whether this kind is a wait for other work. Such a wait is only a symptom, so its time is attributed
+         * to the awaited work.
          */
         boolean isPassedOn() {
             return passedOn;

@@ -83,8 +83,8 @@ public record MethodRate(
     }
 
     /**
-     * Returns whether about as many calls as now arrived while calls still met the target. If so, something else makes
-     * calls late now.
+     * Returns whether calls still met the target at about the current call rate. If so, the number of calls is not the
+     * reason why calls are late.
      *
      * @param rates the rates of several methods, or of one
      * @param perSecond the current number of calls of these methods per second, including refused calls

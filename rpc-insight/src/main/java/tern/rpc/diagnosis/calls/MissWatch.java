@@ -170,7 +170,7 @@ public final class MissWatch {
             highestMissed = share;
         } else {
             highest = Math.max(highest, share);
-            if (missed) { // A second that begins a new miss does not belong to the current one.
+            if (missed) { // A second that begins a new miss does not belong to the current miss.
                 highestMissed = Math.max(highestMissed, share);
             }
         }

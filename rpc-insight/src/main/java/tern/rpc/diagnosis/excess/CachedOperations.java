@@ -43,8 +43,8 @@ public final class CachedOperations {
     }
 
     /**
-     * Returns the name of a cache if calls run the given code, outside of operations, to load a value into this cache,
-     * and most calls do so; otherwise null. If only a few calls load a value, the cache holds its values as usual.
+     * Returns the name of a cache if most calls run the given code, outside of operations, to load a value into this
+     * cache; otherwise null. If only a few calls load a value, the cache holds its values as usual.
      */
     public @Nullable String lostCacheOf(Part code) {
         String cache = cacheOf(
@@ -74,7 +74,10 @@ public final class CachedOperations {
         return loading >= MIN_CALLS && 2 * loading >= sampled ? cache : null;
     }
 
-    /** Returns the share of the calls to the late methods that run the given code and are late. */
+    /**
+     * Considers the methods with late calls that run the given code. Returns the share of their calls that are late and
+     * run it.
+     */
     private double shareOfCalls(Part code) {
         Map<String, Integer> running = new HashMap<>();
         for (ExcessTime.Counted counted : excess.accounts) {

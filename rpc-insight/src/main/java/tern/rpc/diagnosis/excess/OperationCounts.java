@@ -63,8 +63,8 @@ public final class OperationCounts {
     private static final double A_LITTLE_SLOWER = 1.2;
 
     /**
-     * If a cache lets only one call load each value, calls count as loading more values than usual only with at least
-     * {@value} loads per call. Fewer loads are too few to count.
+     * For a cache that lets only one call load each value, loads are compared with their usual number only if there are
+     * at least {@value} loads per call.
      */
     private static final double NOTABLE = 0.1;
 
@@ -147,8 +147,8 @@ public final class OperationCounts {
     }
 
     /**
-     * Returns whether stacks show a cache for which calls run the operation, and slow loads are not the reason why
-     * calls load more values. If the cache lets only one call load each value, slow loads are never the reason.
+     * Returns whether stacks show a cache whose values the operation loads, and whether calls load more values for a
+     * reason other than slow loads. If the cache lets only one call load each value, slow loads are never the reason.
      */
     private boolean isLoadedMore(Part part, Usual usual, double now, double each) {
         String cache = caches.cacheOf(part);
@@ -199,9 +199,9 @@ public final class OperationCounts {
 
     /**
      * Returns true if calls ran the given operation soon after the start, did not run it later, and are running it
-     * again. In this case, a cache was empty at the start and no longer holds the values. The operation must be short,
-     * or take about as long as at the start, or all operations on its server must have become slower, because the
-     * additional operations keep the server busy.
+     * again. In this case, a cache was empty at the start and no longer holds the values. One of three conditions must
+     * be met: the operation is short, it takes about as long as at the start, or all operations on its server became
+     * slower. In the third case, the additional operations keep the server busy.
      */
     private boolean isOfStart(Part part, Phase phase, Map<String, Integer> methods) {
         String name = name(part);

@@ -18,7 +18,7 @@ public final class QuickExecutions {
 
     /**
      * Quick executions are considered only if the recorded calls that met the latency target contain at least {@value}
-     * executions. With fewer, quick executions prove nothing.
+     * executions. A smaller number of quick executions proves nothing.
      */
     private static final int MIN_EXECUTIONS = 5;
 

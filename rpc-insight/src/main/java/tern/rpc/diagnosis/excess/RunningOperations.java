@@ -80,8 +80,8 @@ public final class RunningOperations {
 
     /**
      * Returns the failed operation that a client library probably retries, after a pause, in running calls. The retried
-     * operation has no name yet. Returns null if no operation failed in the calls that account for at least half of the
-     * time of such unnamed operations.
+     * operation has no name yet. The calls with the failed operation must account for at least half of the time of all
+     * unnamed operations; otherwise returns null.
      */
     private @Nullable Part failing(Kind kind) {
         Part unnamed = Part.of(kind);

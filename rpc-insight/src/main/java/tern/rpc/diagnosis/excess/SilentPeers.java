@@ -48,8 +48,8 @@ public final class SilentPeers {
     }
 
     /**
-     * Returns whether the peer of the given exchanges or remote calls, which get no answer, answers other operations.
-     * The peer then runs, and something within it delays only the given ones.
+     * Returns whether the peer answers other operations, although it does not answer the given exchanges or remote
+     * calls. If so, the peer is running, and something within it delays only the given operations.
      */
     public boolean answersOthers(Part silent) {
         String peer = OperationNames.store(silent.name());

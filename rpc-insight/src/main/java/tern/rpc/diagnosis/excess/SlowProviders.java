@@ -30,7 +30,7 @@ public final class SlowProviders {
         this.operations = operations;
     }
 
-    /** Returns the names of the recorded calls to this method. Each name contains a provider. */
+    /** Returns the names of the recorded calls to the given method. Each name contains a provider. */
     public Set<String> all(String method) {
         Set<String> all = new TreeSet<>();
         for (List<EndedCall> calls : List.of(evidence.bad(), evidence.good())) {

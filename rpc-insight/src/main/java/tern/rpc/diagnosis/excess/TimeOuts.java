@@ -40,10 +40,12 @@ public final class TimeOuts {
     /** Replaces {@link #MOST} for a timeout that is longer than the slowest tenth usually takes. */
     private static final double FEW = 0.15;
 
-    /** An operation counts as repeated even in normal calls if these run it at least {@value} times on average. */
+    /**
+     * An operation counts as repeated even in normal calls if normal calls run it at least {@value} times on average.
+     */
     private static final double SEVERAL = 1.5;
 
-    /** An operation counts as part of normal calls if these run it at least {@value} times on average. */
+    /** An operation counts as part of normal calls if they run it at least {@value} times on average. */
     private static final double RUNS = 0.5;
 
     private static final int MAX_CALLERS = 2;

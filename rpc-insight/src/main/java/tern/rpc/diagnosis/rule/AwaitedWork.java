@@ -115,8 +115,8 @@ public final class AwaitedWork {
      * calls wait for a future, and were working in nearly all samples of these calls. A scheduler with one thread is an
      * example: while a long job occupies the thread, the job that completes the futures has to wait. Threads that are
      * always busy are also busy during every wait. Such threads count only if their name is the name of a scheduler's
-     * threads. Returns null if no group of threads or more than one meets these conditions. Ignores threads whose
-     * executor is measured by Tern.
+     * threads. Returns null unless exactly one group of threads meets these conditions. Ignores threads whose executor
+     * Tern measures.
      */
     @Nullable
     String occupyingThreads(Part wait) {

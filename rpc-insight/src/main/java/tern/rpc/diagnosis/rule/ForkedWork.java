@@ -27,8 +27,8 @@ import tern.rpc.pool.PoolSnapshot;
 public final class ForkedWork extends Rule {
 
     /**
-     * The common pool can be the cause only if the own threads of at least {@value} late calls process items of their
-     * parallel stream.
+     * The common pool can be the cause only if at least {@value} late calls process items of their parallel stream on
+     * their own threads.
      */
     private static final int MIN_CALLS = 3;
 

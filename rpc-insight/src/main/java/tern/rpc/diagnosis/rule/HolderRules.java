@@ -185,7 +185,7 @@ public final class HolderRules extends Rule {
             others = new Times();
         }
         if (!isOfCall) {
-            // These holders may use other peers than the calls. Only a peer that answers nobody is a likely reason.
+            // These holders may use different peers than the calls. Only a peer that answers nobody is a likely reason.
             others = others.only(cause -> cause.name().endsWith(Part.SILENT));
             others.addAll(byCause.only(cause -> cause.kind() == kind && silentPeers.isSilent(cause)), 1);
         }
@@ -308,8 +308,7 @@ public final class HolderRules extends Rule {
         if (isLock || LibraryWaits.isOwnPool(part) || isQueue(part, samples)) {
             return samples.likelyHolders(part);
         }
-        // Stacks do not distinguish a gate that the application has built with a Condition from other waits for a
-        // signal.
+        // If the application limits concurrent work with a Condition, stacks show only a wait for a signal.
         LikelyHolders.Activity activity = isSignal(part, samples) ? samples.likelyHolders(part) : null;
         return activity != null && activity.phase().isOperation() ? activity : null;
     }

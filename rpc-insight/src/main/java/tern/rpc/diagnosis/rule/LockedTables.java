@@ -24,7 +24,7 @@ import tern.rpc.diagnosis.sample.Statements;
 /**
  * Finds a locked table: running statements on one table hang, while the database answers other statements. As soon as
  * the hanging statements occupy all connections, the database gets no other statements. The database then seems to be
- * dead, so the answers since the first statement began to hang are decisive.
+ * dead. Therefore this class checks whether the database has answered since the first statement began to hang.
  */
 public final class LockedTables {
 
@@ -180,7 +180,7 @@ public final class LockedTables {
 
     /**
      * Returns the cause if the given statement hangs because a session locks its table. Returns null if the statement
-     * hangs for a different reason: if only one statement hangs, it may be slow, and if all statements that hang on the
+     * may hang for a different reason. If only one statement hangs, it may be slow. If all statements that hang on the
      * table only change rows, they may wait for a row.
      *
      * @param in the code that runs the statement, preceded by {@code " in "}; empty if unknown

@@ -82,8 +82,8 @@ public final class OutsideWork {
     }
 
     /**
-     * Returns the usual time of the operation; negative if it is unknown. A task of a call runs its operations outside
-     * of the call only if the call has ended before. Usually, such operations may therefore belong to calls.
+     * Returns the usual time of the operation; negative if it is unknown. If it is unknown outside of calls, returns
+     * the usual time in calls. A task's operations count as operations of its call until the call has ended.
      */
     private double usualNanos(OutsideOperations.Timed timed) {
         double outside = evidence.usual().reliableFigure(Baseline.OUTSIDE + timed.key());

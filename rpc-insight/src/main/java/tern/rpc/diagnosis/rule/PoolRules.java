@@ -61,7 +61,7 @@ final class PoolRules extends Rule {
 
     private static final double HALF = 0.5;
 
-    /** "Many" failed calls are more than one in {@value} calls. */
+    /** The share of failed calls counts as high if it exceeds one in {@value}. */
     private static final int MANY_FAILED = 10;
 
     private final OperationCounts counts;
@@ -109,7 +109,7 @@ final class PoolRules extends Rule {
             if (!slow && !hangs) {
                 continue;
             }
-            // Calls whose operations hang often did not wait for their connections.
+            // If calls hang in their operations, often none of them has waited for a connection.
             Times work = operation != null && hangs
                     ? byCause.causesOf(measured -> measured.kind() == operation).only(PoolRules::mayHold)
                     : workOfHolders().only(other -> operation == null || other.kind() != Kind.ELSEWHERE);
@@ -143,7 +143,7 @@ final class PoolRules extends Rule {
                 }
             }
             if (operation != null && !hangs && work.sum(operation) <= 0 && work.sum() < MIN_WORK * byCause.of(part)) {
-                // The operations take their usual time, and the little other work does not explain the wait.
+                // The operations take their usual time, and the other work is too short to explain the wait.
                 pools.put(verdict.name(), verdict.tooSmall());
                 continue;
             }
@@ -304,8 +304,8 @@ final class PoolRules extends Rule {
     }
 
     /**
-     * Returns whether connections of a client are lost: in the observed period, none was taken, although calls wait for
-     * one, and no thread was found that uses one. Returns false for reactive clients, whose pools have no settings:
+     * Returns whether connections of a client are lost: calls wait for a connection, but none was taken in the observed
+     * period, and no thread was found using one. Returns false for reactive clients, whose pools have no settings:
      * streams may keep their connections without a thread.
      */
     private boolean isLeaked(PoolVerdict verdict, @Nullable Kind operation) {

@@ -61,8 +61,8 @@ final class ProcessorRules extends Rule {
     private static final int SEVERAL = 3;
 
     /**
-     * Busy processors delay work by waits of milliseconds. They are not the cause of work whose delay is at least
-     * {@value} times the maximum delay of an operation that stands out, even if nothing else is slower.
+     * Busy processors delay work only by milliseconds. They do not explain a delay of at least {@value} times the
+     * maximum delay of an operation that stands out, even if nothing else is slower.
      */
     private static final double FAR_LONGER = 5;
 
@@ -80,9 +80,9 @@ final class ProcessorRules extends Rule {
 
     /**
      * Attributes a part of the unexplained time, and of the time for reading requests, to the wait for a processor, if
-     * work other than calls takes the processors. No sample divides these times. The unexplained time of a call that
-     * hangs is no such wait, because a wait for a processor ends soon. Then attributes this wait to the container's
-     * CPU quota if the process is being throttled.
+     * work other than calls takes the processors. Samples do not show how these times are divided. The unexplained time
+     * of a call that hangs is not counted, because a wait for a processor ends soon. If the process is being throttled,
+     * the wait is then attributed to the container's CPU quota.
      */
     void passOnRunQueue() {
         Part part = Part.of(Kind.RUN_QUEUE);
@@ -115,9 +115,10 @@ final class ProcessorRules extends Rule {
 
     /**
      * If other processes saturate the processors, attributes two kinds of time to the processors: short pauses of the
-     * whole process, and short waits for connections that a pool opens or checks too slowly. A longer wait has a reason
-     * of its own, such as a database that does not answer. The measured pauses do not contain waits for a processor.
-     * Busy processors therefore do not explain a long pause: something else, such as a signal, stops the process.
+     * whole process, and short waits for connections that a pool opens or checks too slowly. A longer wait has a
+     * different reason, such as a database that does not answer. The measured pauses do not contain waits for a
+     * processor. Busy processors therefore do not explain a long pause: something else, such as a signal, stops the
+     * process.
      */
     void passOnToOtherProcesses() {
         Part processors = Part.of(Kind.RUN_QUEUE);

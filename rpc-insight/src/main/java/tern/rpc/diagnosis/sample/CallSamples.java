@@ -39,7 +39,7 @@ public final class CallSamples {
 
     private final List<SampledCall> withoutThread = new ArrayList<>(); // calls that have continued without a thread
     private final Map<Part, List<Sample>> mayHold = new HashMap<>(); // the samples by wait, which several rules need
-    private final Map<CallLedger, SampledCall> allSamples; // also of calls whose records newer calls have replaced
+    private final Map<CallLedger, SampledCall> allSamples; // includes calls whose records were replaced
     private final double waitingShare;
 
     public CallSamples(List<EndedCall> bad, Map<CallLedger, SampledCall> samples) {

@@ -112,9 +112,10 @@ public final class HeldRows {
         // the number of inspections in which exactly one holder was running an operation on a server other than the
         // database
         int outside;
-        // the number of the last inspection that found such a holder
+        // the number of the last inspection that found a holder running an operation on another server
         int outsideIn;
-        // true if the inspection with the number outsideIn found exactly one such holder
+        // whether the inspection with the number outsideIn found exactly one holder running an operation on another
+        // server
         boolean isOneOutside;
         int pairs; // the number of pairs of consecutive inspections that found the same transaction
         long lastNanos;

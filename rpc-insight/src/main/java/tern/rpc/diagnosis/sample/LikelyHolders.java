@@ -26,8 +26,8 @@ public final class LikelyHolders {
     private static final int MIN_SAMPLES = 3;
 
     /**
-     * Holders that no sample has shown for this time, while calls were found waiting, have returned. They then do not
-     * hold the lock, permit or object any more.
+     * If no sample has shown a holder for this time while calls were found waiting, the earlier holders are assumed to
+     * have released the lock, permit or object.
      */
     private static final long MAX_AGE_NANOS = 5_000_000_000L;
 
@@ -123,8 +123,8 @@ public final class LikelyHolders {
      * finds enough samples. First, below the line where calls wait, because a proxy or a library may run the code that
      * holds the permit. Second, in or below the method in which calls wait. Third, in or below the caller of the class
      * where calls wait, because this class may only take the lock. In the third place, a call that waits for another
-     * lock is no likely holder, because it may not have reached the code that takes the lock. Returns an empty list if
-     * the holders were last found long before the last waiting call.
+     * lock is not a likely holder, because it may not have reached the code that takes the lock. Returns an empty list
+     * if the holders were last found long before the last waiting call.
      */
     public static List<Sample> holders(Part wait, List<Sample> all) {
         Set<StackTraceElement> lines = new HashSet<>();

@@ -42,7 +42,10 @@ public final class ForkJoinWaits {
         return false;
     }
 
-    /** Returns whether a search for tasks calls this method: it reads a field, or hints that the thread spins. */
+    /**
+     * Returns whether the frame can be on the stack during a search for tasks, because the search reads a field or
+     * gives a spin hint.
+     */
     private static boolean isBelowSearch(StackTraceElement frame) {
         String type = frame.getClassName();
         return type.startsWith("java.lang.invoke.")

@@ -183,7 +183,7 @@ public final class CauseText {
         return new MissedJobs(evidence, excess, operations).change(change, part);
     }
 
-    /** Removes the statement that no pool size helps, if the size of a pool is a further cause. */
+    /** Removes the sentence that a different pool size does not help, if the size of a pool is a further cause. */
     private Change withSize(Change change) {
         boolean isSizeACause = pools.values().stream()
                 .anyMatch(pool -> pool.reason() == PoolVerdict.Reason.TOO_SMALL
@@ -272,7 +272,7 @@ public final class CauseText {
     /**
      * Recommends more permits in addition to the given change, if calls wait for a permit much longer than they use it.
      * Developers can often change the number of permits, but not the peer. If the operation takes much longer than
-     * usual, the number of permits was sufficient before, and is not changed.
+     * usual, the number of permits was sufficient before, so no change is recommended.
      */
     private Change withMorePermits(Change change, Part part) {
         if (isMuchSlower(part)) {

@@ -142,7 +142,7 @@ final class ExecutorText {
 
     /**
      * Returns the text for a full executor whose queued tasks wait for a thread, if calls wait for results of this
-     * executor. A full queue alone is not sufficient, because possibly no call waits for the tasks in it.
+     * executor. A full queue alone is not sufficient, because the calls may not be waiting for its tasks.
      *
      * @param wait the wait for a result
      * @return null if there is no such executor

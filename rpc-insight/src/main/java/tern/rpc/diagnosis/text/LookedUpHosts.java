@@ -87,7 +87,7 @@ final class LookedUpHosts {
         return hosts;
     }
 
-    /** Returns the host in the given address; null for an IP address, which nobody looks up. */
+    /** Returns the host in the given address; null for an IP address, which needs no lookup. */
     private static @Nullable String name(String address) {
         int port = address.lastIndexOf(':');
         String host = port < 0 ? address : address.substring(0, port);

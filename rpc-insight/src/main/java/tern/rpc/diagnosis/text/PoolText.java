@@ -246,8 +246,9 @@ final class PoolText {
     }
 
     /**
-     * Returns the code and the threads that serve no call and were most often found in operations of the pool's kind,
-     * and the longest of these operations. HTTP connection pools do not record who uses a connection.
+     * Returns text that names the likely user of the connections: threads that serve no call and were most often found
+     * in operations of the pool's kind. The text also contains their code and their longest operation. HTTP connection
+     * pools do not record who uses a connection.
      *
      * @param unknown the text if no such thread was found
      */

@@ -102,8 +102,8 @@ final class ExecutorSnapshots {
 
     /**
      * Returns a snapshot of an executor that hides its number of threads. The maximum in the snapshot is the largest
-     * number of tasks that ran at once. While no task waits, one is added, because the executor might have a free
-     * thread.
+     * number of tasks that ran at once. While no task waits, the maximum is one higher, because the executor might have
+     * a free thread.
      */
     static PoolSnapshot of(String name, TaskTimes times) {
         int waiting = times.waiting();
