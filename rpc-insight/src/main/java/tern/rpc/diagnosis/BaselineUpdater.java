@@ -47,10 +47,10 @@ final class BaselineUpdater {
      */
     private static final double FEW_QUICK = 0.2;
 
-    /** The key, in the baseline, of a serving thread's usual wait for a processor. */
+    /** The baseline key of a serving thread's usual wait for a processor. */
     private static final String DELAY = "delay";
 
-    /** The key, in the baseline, of the number of processors that this process usually keeps busy. */
+    /** The baseline key of the number of processors that this process usually keeps busy. */
     private static final String OWN = "own";
 
     /**
@@ -65,7 +65,7 @@ final class BaselineUpdater {
     private final MethodRates rates;
     private final LimitedCallers limited;
     private final CallRecords records;
-    private final Deque<Pending> pending = new ArrayDeque<>(); // oldest first
+    private final Deque<Pending> pending = new ArrayDeque<>(); // the seconds that are still pending, oldest first
     private double usualP99 = -1;
     private int healthySeconds; // seconds since the start or since the last miss of the latency target
 

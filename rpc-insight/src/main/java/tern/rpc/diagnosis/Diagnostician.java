@@ -222,10 +222,10 @@ public final class Diagnostician {
     }
 
     /**
-     * Returns the pause before the next call to {@link #look}, in nanoseconds. Returns 0 if no sample is needed: calls
-     * meet the latency target, at most a few calls of the last second missed the target, no running call has taken more
-     * than twice the target, and the heap will not be full soon. Also returns 0 while the heap is exhausted, because a
-     * sample would allocate too much memory.
+     * Returns the pause before the next call to {@link #look}, in nanoseconds. Returns 0 if no sample is needed. A
+     * sample is needed if calls miss the latency target, if several calls of the last second missed it, if a running
+     * call has taken more than twice the target, or if the heap will be full soon. Also returns 0 while the heap is
+     * exhausted, because a sample would allocate too much memory.
      */
     public long pauseNanos() {
         boolean isNeeded = since != null || mayBegin || fillingHeap.isSuspected() || isSomeoneLate();

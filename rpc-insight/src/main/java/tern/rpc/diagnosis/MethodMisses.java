@@ -50,7 +50,7 @@ public final class MethodMisses {
      */
     private static final double MORE_THAN_USUAL = 3;
 
-    /** The key prefix, in the baseline, of the usual share of late or failed calls to a method. */
+    /** The prefix of the baseline keys for the usual share of late or failed calls to a method. */
     private static final String LATE = "late calls of ";
 
     private final Baseline usual;

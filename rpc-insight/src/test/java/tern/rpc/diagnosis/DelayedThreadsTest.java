@@ -182,7 +182,7 @@ public class DelayedThreadsTest {
 
     @ParameterizedTest
     @CsvSource({
-        "30, 60, 110, 45", // the delay is shorter than 20 waits for a processor
+        "30, 60, 110, 45", // each delay is shorter than 20 waits for a processor
         "30, 160, 500, 95", // the other operations are delayed, too
         "300, 60, 250, 45"
     })

@@ -102,9 +102,9 @@ public final class UsualOperations {
 
     /**
      * Returns the usual time of the operation with the given name; -1 if unknown. If the usual time of a Redis command
-     * with a large reply is unknown, or known for a few seconds only, returns the usual time of the same command with a
-     * smaller reply. The reply may have become large only a few seconds ago, and calls that read it may still have met
-     * the target.
+     * with a large reply is unknown, or has been known for only a few seconds, returns the usual time of the same
+     * command with a smaller reply. The reply may have become large only a few seconds ago, and calls that read it may
+     * still have met the target.
      */
     public double each(Phase phase, String name) {
         String known = isFailedInStore(phase, name) ? OperationNames.withoutStatus(name) : name;

@@ -71,7 +71,7 @@ public final class OperationCounts {
     private static final double HALF = 0.5;
 
     /**
-     * New operations are assumed to come in addition to the usual ones, and not to replace them, if the number of all
+     * New operations are assumed to be additional rather than to replace usual operations if the number of all
      * operations has grown by at least {@value} of the number of new operations.
      */
     private static final double MOSTLY = 0.6;
@@ -118,9 +118,9 @@ public final class OperationCounts {
 
     /**
      * Returns whether calls run the given operation several times as often as usual. The number of executions per call
-     * must also have grown by at least the same factor as the duration of one execution, unless the operation loads
-     * values for a cache that has lost them ({@link #isBehindEmptyCache}). Returns false for an operation that is
-     * unusual for the called methods, because the operation then belongs to new code.
+     * must also have grown by at least the same factor as the duration of one execution. This condition does not apply
+     * to an operation that reloads the lost values of a cache ({@link #isBehindEmptyCache}). Returns false for an
+     * operation that is unusual for the called methods, because the operation then belongs to new code.
      */
     public boolean areMore(Part part) {
         Phase phase = Operations.phase(part.kind());
@@ -285,7 +285,10 @@ public final class OperationCounts {
                 && perCall.now(phase, name(part), perCall.methodsThatRun(phase, name(part))) <= mostPerCall;
     }
 
-    /** Like {@link #areRare}, but considers only the usual number of operations. */
+    /**
+     * Returns whether calls usually run the given operation at most {@code mostPerCall} times on average. Unlike {@link
+     * #areRare}, ignores the current number of operations.
+     */
     public boolean areUsuallyRare(Part part, double mostPerCall) {
         Phase phase = phase(part);
         Map<String, Integer> methods = perCall.methodsThatRun(phase, name(part));

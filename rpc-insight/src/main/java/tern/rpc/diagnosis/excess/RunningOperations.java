@@ -53,9 +53,9 @@ public final class RunningOperations {
     }
 
     /**
-     * Returns whether at least half of the given number of connections belong to calls that have been running an
-     * operation of the given kind for longer than the target and much longer than usual. The thread of a call may still
-     * run it after the call's deadline.
+     * Returns whether calls that hang in an operation of the given kind hold at least half of the given number of
+     * connections. A call hangs if its operation has run for longer than the target and much longer than usual. The
+     * thread of a call may still run the operation after the call's deadline.
      */
     public boolean occupy(int connections, Phase phase) {
         long hanging = excess.accounts.stream()

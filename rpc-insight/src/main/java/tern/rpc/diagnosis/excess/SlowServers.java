@@ -108,8 +108,8 @@ public final class SlowServers {
     }
 
     /**
-     * Returns the store or peer whose operations account for the largest part of the given extra time, among the stores
-     * and peers whose operations have all become slower. Returns null if there is no such store or peer.
+     * Considers only stores and peers whose operations have all become slower. Returns the store or peer whose
+     * operations take the largest part of the given extra time; null if there is none.
      *
      * @param times the extra time of operations of one kind
      */

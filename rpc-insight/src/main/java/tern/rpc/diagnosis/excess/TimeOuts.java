@@ -32,12 +32,12 @@ public final class TimeOuts {
     static final double MOST = 0.6;
 
     /**
-     * Replaces {@link #MOST} for a timeout that is much longer than the usual time, but not longer than the slowest
-     * tenth usually takes.
+     * The maximum share of operations that end at a timeout, if the timeout is much longer than the usual time, but not
+     * longer than the slowest tenth usually takes. Otherwise {@link #MOST} or {@link #FEW} applies.
      */
     private static final double SOME = 0.3;
 
-    /** Replaces {@link #MOST} for a timeout that is longer than the slowest tenth usually takes. */
+    /** The maximum share of operations that end at a timeout that is longer than the slowest tenth usually takes. */
     private static final double FEW = 0.15;
 
     /**

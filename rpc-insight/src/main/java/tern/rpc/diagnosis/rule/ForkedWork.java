@@ -39,8 +39,8 @@ public final class ForkedWork extends Rule {
     private static final double MOSTLY = 0.5;
 
     /**
-     * Replaces {@link #MOSTLY} if only one exchange is slow. The value is higher, because the exchange's peer may be
-     * slow.
+     * If only one exchange is slow, the common pool must be full in at least {@value} of the exchange's samples. The
+     * value is higher than {@link #MOSTLY}, because the exchange's peer may be slow.
      */
     private static final double NEARLY_ALWAYS = 0.8;
 

@@ -170,8 +170,9 @@ public final class HolderRules extends Rule {
     }
 
     /**
-     * Attributes the wait for a lock, a permit or an object to the cause to which earlier rules have attributed most of
-     * the time of the holders' operations, such as a database that does not answer, or the lookup of a host name.
+     * Attributes the wait for a lock, a permit or an object to the cause of the holders' operations, if earlier rules
+     * have attributed most of the operations' time to another cause. Examples are a database that does not answer, or
+     * the lookup of a host name.
      *
      * @param phase the kind of the holders' operations
      * @param isOfCall whether the holders serve calls
@@ -202,8 +203,8 @@ public final class HolderRules extends Rule {
     }
 
     /**
-     * Returns the kind of the operation that the threads of an executor, or the owner of a lock that serves no call,
-     * run in at least half of the samples; null if there is none.
+     * Returns the kind of operation that threads outside of calls run in at least half of the samples; null if there is
+     * none. These threads are the threads of an executor, or the owner of a lock.
      */
     private @Nullable Phase operationOfOwner(Part part) {
         PoolVerdict pool = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
@@ -222,8 +223,8 @@ public final class HolderRules extends Rule {
     }
 
     /**
-     * Returns the causes of the extra time of the given operations that are not operations themselves, such as the
-     * lookup of a host name during an exchange, or a database that does not answer.
+     * Returns the other causes of the given operations' extra time, such as the lookup of a host name during an
+     * exchange, or a database that does not answer.
      */
     private Times otherCausesOf(Phase phase, Kind kind, Times operation) {
         Times apart = excess.samples.movedFrom(phase);

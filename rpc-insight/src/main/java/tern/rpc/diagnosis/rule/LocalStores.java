@@ -22,7 +22,7 @@ final class LocalStores extends Rule {
 
     private static final double HALF = 0.5;
 
-    /** The beginning of a database's address. */
+    /** The prefix of JDBC URLs. */
     private static final String DATABASE = "jdbc:";
 
     /** Matches the host in the address of a server that certainly runs on this machine. */

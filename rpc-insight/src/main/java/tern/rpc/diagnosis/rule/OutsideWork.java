@@ -64,7 +64,7 @@ public final class OutsideWork {
                 .toList();
     }
 
-    /** Returns the measured operations of the given threads, see {@link #of}. Their usual times may be unknown. */
+    /** Returns the operations that {@link #of} returns, and also the operations whose usual times are unknown. */
     private List<Operation> all(String name, TaskSamples threads) {
         Part largest =
                 threads.parts.isEmpty() ? null : threads.parts.longestFirst().get(0);

@@ -159,11 +159,11 @@ final class PoolRules extends Rule {
     }
 
     /**
-     * Returns the share of the wait that belongs to the size of the pool, if the pool became smaller about when calls
-     * began to miss the target, and its connections are also held for longer than usual. The load of a pool is
-     * proportional to the time for which connections are held, and inversely proportional to the size. The share is the
-     * part of the load's increase, on a logarithmic scale, that the smaller size explains. Returns 0 if the pool did
-     * not become smaller, or if the usual time is unknown.
+     * Returns the share of the wait that is due to a smaller pool size. The pool must have become smaller at about the
+     * time when calls began to miss the target. In addition, its connections are held for longer than usual. The load of a
+     * pool is proportional to the time for which connections are held, and inversely proportional to the size. The
+     * share is the part of the load's increase, on a logarithmic scale, that the smaller size explains. Returns 0 if
+     * the pool did not become smaller, or if the usual time is unknown.
      */
     private double shareOfSize(PoolVerdict verdict) {
         PoolSizes.Reduced reduced = verdict.pool().reduced();
@@ -276,9 +276,9 @@ final class PoolRules extends Rule {
     /**
      * Returns whether threads that serve no call occupy the pool. The threads occupy the pool if at least half of its
      * connections are in use and calls hold fewer than half of these connections. A call is assumed to hold a
-     * connection to Redis or an HTTP peer during its operations, and a connection to a database during all of its work,
-     * which is the longest possible time. If many calls fail, this method returns false for databases: a failed call
-     * has often held no connection, so its work does not show how long calls hold connections.
+     * connection to Redis or an HTTP peer during its operations. It is assumed to hold a connection to a database
+     * during all of its work, which is the longest possible time. If many calls fail, this method returns false for
+     * databases: a failed call has often held no connection, so its work does not show how long calls hold connections.
      *
      * @param operation the kind of operation for which calls borrow connections; null if there is no such kind
      */

@@ -211,8 +211,8 @@ final class ProcessorRules extends Rule {
 
     /**
      * Returns whether saturated processors may explain the extra time of the given activity. Busy processors make
-     * operations slower, but they do not explain why calls run other operations than usual, run them more often, or
-     * wait for a single operation much longer than for all others.
+     * operations slower. They do not explain why calls run different operations, run operations more often, or wait
+     * much longer for one operation than for all others.
      */
     private boolean mayWait(Part part) {
         return Operations.phase(part.kind()) != null
@@ -259,8 +259,8 @@ final class ProcessorRules extends Rule {
     }
 
     /**
-     * Returns true if at least three kinds of work take longer (for example the calls' own work, statements and
-     * exchanges) and the threads that serve calls wait much longer for a processor than usual.
+     * Returns true if at least three kinds of work take longer, for example the calls' own work, statements and
+     * exchanges. In addition, the threads that serve calls must wait much longer for a processor than usual.
      */
     private boolean isEverythingSlower(Times waiting) {
         double all = allButOutstanding();

@@ -38,7 +38,7 @@ public final class CallSamples {
     private final Map<String, Shares> byMethod = new HashMap<>();
 
     private final List<SampledCall> withoutThread = new ArrayList<>(); // calls that have continued without a thread
-    private final Map<Part, List<Sample>> mayHold = new HashMap<>(); // the samples by wait, which several rules need
+    private final Map<Part, List<Sample>> mayHold = new HashMap<>(); // the samples of possible holders, by wait
     private final Map<CallLedger, SampledCall> allSamples; // includes calls whose records were replaced
     private final double waitingShare;
 

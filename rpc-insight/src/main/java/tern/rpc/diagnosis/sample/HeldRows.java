@@ -74,7 +74,7 @@ public final class HeldRows {
     private final Map<Key, Seen> known = new HashMap<>();
     private final Map<String, Use> uses = new HashMap<>();
     private final Map<String, Waits> waits = new HashMap<>(); // the waits of each statement
-    private int number; // the number of the current inspection of all connections
+    private int number; // the number of inspections so far
 
     /** The statement that waits, the statement that took the lock, and the name of the threads that hold the lock. */
     private record Key(String waiting, String locking, String threads) {}

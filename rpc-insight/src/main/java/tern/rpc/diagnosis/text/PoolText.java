@@ -39,8 +39,8 @@ import tern.rpc.pool.PoolSnapshot;
 final class PoolText {
 
     /**
-     * The code is assumed to close HTTP connections after each use if none is idle and the exchanges keep less than
-     * {@value} of the open connections busy on average. It is assumed that at least one connection is open.
+     * The code is assumed to close HTTP connections after each use if no connection is idle and the exchanges keep less
+     * than {@value} of the open connections busy on average. At least one connection is assumed to be open.
      */
     private static final double UNKEPT = 0.5;
 
@@ -51,8 +51,8 @@ final class PoolText {
     private static final int MIN_UNKEPT = 20;
 
     /**
-     * The code is assumed to close connections to a database or Redis server after each use if none is idle and the
-     * operations keep less than {@value} of the pool busy on average.
+     * The code is assumed to close connections to a database or Redis server after each use if no connection is idle
+     * and the operations keep less than {@value} of the pool busy on average.
      */
     private static final double FEW = 0.1;
 

@@ -63,7 +63,7 @@ final class ExecutorSnapshots {
     }
 
     /**
-     * Returns the core size of one of the application's executors if this size limits the number of threads, that is,
+     * Returns the core size of one of the application's executors if it limits the number of threads. This is the case
      * if the executor starts more threads only while its queue is full. Otherwise returns an empty list.
      */
     private static List<PoolSetting> core(ThreadPoolExecutor pool) {

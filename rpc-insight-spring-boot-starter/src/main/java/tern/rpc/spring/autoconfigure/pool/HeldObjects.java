@@ -84,7 +84,7 @@ final class HeldObjects implements SmartInitializingSingleton {
                     measured.put(bean, bean);
                 }
                 if (bean instanceof WatchedThreadPool watched) {
-                    measured.put(watched.pool(), watched); // A bean may contain this pool in a field.
+                    measured.put(watched.pool(), watched); // Fields of beans may refer to the original pool.
                 }
             }
             for (Object bean : measured.values().toArray()) {
