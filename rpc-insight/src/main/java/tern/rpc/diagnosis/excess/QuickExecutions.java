@@ -29,7 +29,7 @@ public final class QuickExecutions {
 
     /**
      * Returns the advice to compare the values of a statement; empty if there are too few quick executions. A statement
-     * that changes or locks rows more likely waits for some of these rows.
+     * that changes or locks rows is more likely to wait for a row lock.
      *
      * @param slowNanos the mean time of the executions in late calls
      */

@@ -38,7 +38,7 @@ public final class ExhaustedHeap {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     private final LongUnaryOperator allocatedBytes;
-    // for each running call, the bytes that its thread had allocated when the call was first seen here
+    // for each running call, the bytes that its thread had allocated when this object first inspected the call
     private Map<CallLedger, Long> firstSeen = new IdentityHashMap<>();
 
     public ExhaustedHeap() {

@@ -111,9 +111,8 @@ public final class OutsideWork {
     }
 
     /**
-     * Returns the operations of threads that serve no call. The operations must have become slower, and may be the
-     * given operation. The name of the given operation is unknown, because the operation is known only from samples of
-     * these threads.
+     * Returns operations of threads that serve no call and have become slower. One of them may be the given operation.
+     * The name of the given operation is unknown, because the operation is known only from samples of these threads.
      */
     public List<Operation> slowerIn(Part called) {
         return in(called).stream()

@@ -160,8 +160,8 @@ final class PoolRules extends Rule {
 
     /**
      * Returns the share of the wait that is due to a smaller pool size. The pool must have become smaller at about the
-     * time when calls began to miss the target. In addition, its connections are held for longer than usual. The load of a
-     * pool is proportional to the time for which connections are held, and inversely proportional to the size. The
+     * time when calls began to miss the target. In addition, its connections are held for longer than usual. The load
+     * of a pool is proportional to the time for which connections are held, and inversely proportional to the size. The
      * share is the part of the load's increase, on a logarithmic scale, that the smaller size explains. Returns 0 if
      * the pool did not become smaller, or if the usual time is unknown.
      */

@@ -150,12 +150,13 @@ final class ProcessorRules extends Rule {
      * operations of one kind are enough, because their server may run on this machine. Two kinds of causes remain
      * separate: an activity or wait that takes most of the extra time, and code whose processor time exceeds the time
      * of the slower operations. An operation that was delayed far more than all others is always separate, and its time
-     * does not count for these comparisons. There are two exceptions. All operations of a kind together are not a separate cause if
-     * work other than calls saturates the processors and operations of another kind are slower, too. A single operation
-     * is not a separate cause if threads of this process that serve no call take the processors and calls measurably
-     * wait for a processor. If threads that serve calls wait for a processor as briefly as usual, the processors are
-     * not the cause. Low-priority processes, for example, saturate the processors without delaying calls. If the
-     * processors are usually about as busy as they are now, calls must also wait for a processor measurably.
+     * does not count for these comparisons. There are two exceptions. All operations of a kind together are not a
+     * separate cause if work other than calls saturates the processors and operations of another kind are slower, too.
+     * A single operation is not a separate cause if threads of this process that serve no call take the processors and
+     * calls measurably wait for a processor. If threads that serve calls wait for a processor as briefly as usual, the
+     * processors are not the cause. Low-priority processes, for example, saturate the processors without delaying
+     * calls. If the processors are usually about as busy as they are now, calls must also wait for a processor
+     * measurably.
      */
     void passOnToProcessors() {
         Machine machine = evidence.machine();

@@ -47,7 +47,7 @@ public record TaskLoad(
     }
 
     /**
-     * Returns how many times as many calls as usual arrive that submit tasks to the executor; 1 if none of the late
+     * Returns the number of calls that submit tasks to the executor, divided by the usual number; 1 if none of the late
      * methods is called much more often.
      */
     private static double factorOfCalls(String executor, Evidence evidence, ExcessTime excess) {

@@ -68,8 +68,8 @@ public final class LikelyHolders {
     }
 
     /**
-     * Returns the samples of calls that may hold the permit or object that other calls wait for. A call that waits for
-     * the permit or object does not hold it before, so the call's samples before its first wait are left out.
+     * Returns the samples of calls that may hold the permit or object that other calls wait for. A call does not hold
+     * the permit or object before it waits for it, so samples from before the call's first wait are left out.
      */
     static List<Sample> mayHold(Part wait, Collection<List<Sample>> calls) {
         List<Sample> samples = new ArrayList<>();

@@ -51,7 +51,7 @@ final class ExecutorText {
 
     /**
      * Returns the advice for an executor that gets many more tasks than usual, for example from a batch; null
-     * otherwise. With more threads, the batch would only take even more of the resources that calls need.
+     * otherwise. With more threads, the batch would take even more of the resources that calls need.
      *
      * @param started the number of tasks that are started per second
      */

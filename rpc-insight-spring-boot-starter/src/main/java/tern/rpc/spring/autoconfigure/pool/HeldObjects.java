@@ -128,9 +128,9 @@ final class HeldObjects implements SmartInitializingSingleton {
     }
 
     /**
-     * Returns whether the field can hold an object that measures the given one. The JVM does not change the fields of
-     * records. An object whose class is not public gets a proxy, so the type of its field must be an interface. A
-     * Spring proxy represents a bean, which is already measured.
+     * Returns whether the field can hold an object that measures the given one. Fields of records cannot be changed. An
+     * object whose class is not public gets a proxy, so the type of its field must be an interface. A Spring proxy
+     * represents a bean, which is already measured.
      */
     private static boolean isReplaceable(Field field, Object value) {
         return !field.getDeclaringClass().isRecord()
