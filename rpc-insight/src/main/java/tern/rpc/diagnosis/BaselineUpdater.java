@@ -29,8 +29,8 @@ import tern.rpc.pool.ResultRows;
 final class BaselineUpdater {
 
     /**
-     * The number of seconds that must have passed since the start, and since the last miss of the latency target,
-     * before the usual 99th percentile is updated. The first calls of a process are slower than usual.
+     * The number of seconds that must have passed since the start of the process, and since the last miss of the
+     * latency target, before the usual 99th percentile is updated. The first calls of a process are slower than usual.
      */
     private static final int PERCENTILE_SECONDS = 60;
 
@@ -67,7 +67,7 @@ final class BaselineUpdater {
     private final CallRecords records;
     private final Deque<Pending> pending = new ArrayDeque<>(); // the seconds that are still pending, oldest first
     private double usualP99 = -1;
-    private int healthySeconds; // seconds since the start or since the last miss of the latency target
+    private int healthySeconds; // seconds since the process start or the last miss of the latency target
 
     /**
      * The counters at the start and at the end of a second whose calls have not yet been added to the usual shares of

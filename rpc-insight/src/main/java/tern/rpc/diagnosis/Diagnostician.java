@@ -146,7 +146,7 @@ public final class Diagnostician {
      * Starts measuring the process's pauses.
      *
      * @param recordMisses whether the JVM's flight recorder may be started automatically when calls have missed the
-     *     latency target for ten seconds (decision 45)
+     *     latency target for ten seconds (docs/decisions, decision 45)
      */
     public void start(boolean recordMisses) {
         recording.startInMisses(recordMisses);

@@ -55,8 +55,8 @@ public class DelayedThreadsTest {
     }
 
     /**
-     * Simulates a miss shortly after the start, with processors that have been saturated from the start. Returns the
-     * diagnosis.
+     * Simulates a miss shortly after the start of the application, with processors that have been saturated from the
+     * start. Returns the diagnosis.
      */
     private Diagnosis missSoonAfterStart(Consumer<Shop.Steps> slower) {
         shop.machine = full(0.4, 8);

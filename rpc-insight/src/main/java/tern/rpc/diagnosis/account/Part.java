@@ -65,7 +65,7 @@ public record Part(Kind kind, String name) {
         /** The loading of a class. */
         CLASS_LOADING(false),
         /**
-         * The initialization of a class by this thread, or the wait until another thread has initialized the class. The
+         * The initialization of a class by the thread, or the wait until another thread has initialized the class. The
          * name contains the class.
          */
         CLASS_INITIALIZATION(false),

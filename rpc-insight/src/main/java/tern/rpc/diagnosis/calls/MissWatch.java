@@ -72,8 +72,9 @@ public final class MissWatch {
     private static final double RENEWED = 3;
 
     /**
-     * A miss that begins within the first {@value} seconds after the start is assumed to be a consequence of the start.
-     * Only seconds with calls are counted. Late calls after a lull are then assumed to have a different cause.
+     * A miss that begins within the first {@value} seconds after the start of the process is assumed to be a
+     * consequence of the start. Only seconds with calls are counted. Late calls after a lull are then assumed to have a
+     * different cause.
      */
     private static final int START_SECONDS = 120;
 

@@ -198,10 +198,10 @@ public final class OperationCounts {
     }
 
     /**
-     * Returns true if calls ran the given operation soon after the start, did not run it later, and are running it
-     * again. In this case, a cache was empty at the start and no longer holds the values. One of three conditions must
-     * be met: the operation is short, it takes about as long as at the start, or all operations on its server became
-     * slower. In the third case, the additional operations keep the server busy.
+     * Returns true if calls ran the given operation soon after the start of the process, did not run it later, and are
+     * running it again. In this case, a cache was empty at the start and no longer holds the values. One of three
+     * conditions must be met: the operation is short, it takes about as long as at the start, or all operations on its
+     * server became slower. In the third case, the additional operations keep the server busy.
      */
     private boolean isOfStart(Part part, Phase phase, Map<String, Integer> methods) {
         String name = name(part);

@@ -214,8 +214,8 @@ public final class Operations {
     }
 
     /**
-     * Returns the longest time that an operation took in calls to the given methods soon after the start, when caches
-     * were empty; -1 if these calls did not run it.
+     * Returns the longest time that an operation took in calls to the given methods soon after the start of the
+     * process, when caches were empty; -1 if these calls did not run it.
      */
     double ofStart(Phase phase, String name, Set<String> methods) {
         return each(phase).keySet().stream()

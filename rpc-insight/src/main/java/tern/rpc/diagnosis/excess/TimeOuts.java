@@ -430,7 +430,7 @@ public final class TimeOuts {
         return failed.ended.stream()
                 .map(call -> RepeatedOperations.attempts(call, phase, part.name()))
                 .filter(attempts -> attempts.count() > 0)
-                // If calls usually run several operations with this name, the timeout ended only the last operation.
+                // If calls usually run several such operations, the timeout ended only the last operation of the call.
                 .mapToDouble(attempts -> usualCount >= SEVERAL
                         ? Math.max(
                                 attempts.eachNanos(),

@@ -31,8 +31,8 @@ public final class LockedTables {
     private static final int MIN_CALLS = 3;
 
     /**
-     * A table can be the locked table only if at least {@value} of the hanging statements use it. The others may hang
-     * for a different reason.
+     * A table can be the locked table only if at least {@value} of the hanging statements use it. Other statements may
+     * hang for a different reason.
      */
     private static final double MOST = 0.8;
 

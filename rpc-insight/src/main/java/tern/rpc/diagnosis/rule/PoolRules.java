@@ -183,8 +183,8 @@ final class PoolRules extends Rule {
     /**
      * Returns the operations on the server of a pool that opens connections slowly, if these operations have become
      * slower too; otherwise an empty result. The server is then slow for new and open connections, or does not answer
-     * for a while, and the pool opens new connections only because timeouts have closed the other ones. If timeouts end
-     * several operations, their time does not matter, because the wait for new connections may be much longer.
+     * for a while. The pool opens new connections only because timeouts have closed the other connections. If timeouts
+     * end several operations, their time does not matter, because the wait for new connections may be much longer.
      */
     private Times ofSlowServer(Part wait, PoolVerdict verdict) {
         Kind operation = operationOf(verdict);

@@ -66,7 +66,7 @@ final class ProcessorRules extends Rule {
      */
     private static final double FAR_LONGER = 5;
 
-    /** A call hangs if it takes more than this multiple of the latency target. */
+    /** A call hangs if it takes more than {@value} times the latency target. */
     private static final double HANGING = 10;
 
     private final OperationCounts counts;

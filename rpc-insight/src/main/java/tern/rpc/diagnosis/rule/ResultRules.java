@@ -131,7 +131,7 @@ public final class ResultRules extends Rule {
     /**
      * Returns the only executor that is full and has many more waiting tasks than usual, if the code waits for a task
      * or a future. Returns null if there is no such executor. The tasks that the calls wait for have not started on
-     * such an executor, so no stack shows these tasks.
+     * such an executor, so they appear in no stack.
      */
     private @Nullable PoolVerdict onlyFullExecutor(Part wait) {
         String called = wait.kind() == Kind.RESULT ? excess.samples.calledIn(wait) : null;

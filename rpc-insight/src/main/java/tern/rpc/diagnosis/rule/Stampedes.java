@@ -267,9 +267,9 @@ public final class Stampedes {
     }
 
     /**
-     * Returns whether few of the calls that met the target ran this operation. Only the methods whose late or failed
-     * calls ran the operation are examined. A frequent operation that stalls occasionally is not the operation of a
-     * stampede.
+     * Returns whether few of the calls that met the target ran the given operation. Only the methods whose late or
+     * failed calls ran the operation are examined. A frequent operation that stalls occasionally is not the operation
+     * of a stampede.
      */
     private boolean isRareInGood(Phase phase, String name) {
         Set<String> methods = counts.methodsThatRun(phase, name).keySet();

@@ -88,7 +88,9 @@ final class TasksOfCallers extends Rule {
         return pool.usualHoldNanos() > 0 && pool.holdNanos() >= SLOWER * pool.usualHoldNanos();
     }
 
-    /** Returns whether calls that did not run a rejected task also spent at least half of their time on this work. */
+    /**
+     * Returns whether calls that did not run a rejected task also spent at least half of their time on the given work.
+     */
     private boolean isSlowInOtherCalls(Part work) {
         return excess.accounts.stream()
                         .filter(counted -> {

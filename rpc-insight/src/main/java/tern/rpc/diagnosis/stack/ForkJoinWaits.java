@@ -25,8 +25,8 @@ public final class ForkJoinWaits {
     private ForkJoinWaits() {}
 
     /**
-     * Returns whether a thread with these frames waits for a task, and uses processor time to search for other tasks. A
-     * thread that has parked does not search.
+     * Returns whether a thread with the given frames waits for a task, and uses processor time to search for other
+     * tasks. A thread that has parked does not search.
      */
     public static boolean isOne(StackTraceElement[] frames) {
         for (StackTraceElement frame : frames) {

@@ -41,9 +41,9 @@ public final class LibraryWork {
     private LibraryWork() {}
 
     /**
-     * Returns the class of the logger that writes the lines of this thread, such as {@code TcpSocketManager}. If the
-     * thread is waiting for a lock of a logger, this is the class of the lock. Otherwise it is the innermost such class
-     * on the stack. Returns null if there is none.
+     * Returns the class of the logger that writes the lines of the given thread, such as {@code TcpSocketManager}. If
+     * the thread is waiting for a lock of a logger, this is the class of the lock. Otherwise it is the innermost such
+     * class on the stack. Returns null if there is none.
      */
     public static @Nullable String appender(ThreadSnapshot thread) {
         if (thread.lock() != null && isLogger(thread.lock())) {
