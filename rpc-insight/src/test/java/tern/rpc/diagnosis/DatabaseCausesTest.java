@@ -254,7 +254,7 @@ class DatabaseCausesTest {
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).startsWith("ROW LOCK: ");
     }
 
-    /** Returns the first cause of a slow statement without usual times, because calls were late all the time. */
+    /** Returns the first cause of a slow statement. Its usual time is unknown, because calls were late all the time. */
     private static Cause withoutUsualTimes(String statement, double beforeMillis, double otherMillis) {
         return new SampledCalls()
                 .running("Accounts.settle", statement, beforeMillis, 120, samples -> {})

@@ -17,7 +17,9 @@ import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Tests a pool that becomes smaller while a peer or a statement becomes slower. Each is a cause by itself. */
+/**
+ * Tests a pool that becomes smaller while a peer or a statement becomes slower. Both changes are reported as causes.
+ */
 class PoolBesidePeerTest {
 
     private static final String PEER = "GET bank:80/rates";

@@ -23,7 +23,9 @@ public final class OneSlowPeer {
     /** The operations on the slow peer must take at least {@value} of the extra time of all operations. */
     private static final double MOST = 0.8;
 
-    /** If at least two operations each take this share of the peer's time, the peer is the cause, and not a method. */
+    /**
+     * If at least two operations each take {@value} of the peer's time, the peer is the cause, and not a method.
+     */
     private static final double NOTABLE = 0.1;
 
     /** Operations on other peers may have become slower by at most {@value} of the time of the slow peer. */

@@ -65,8 +65,8 @@ public final class SlowServers {
     }
 
     /**
-     * Returns whether methods that meet the target run other operations of the given kind. If so, the slow operations are
-     * slow for a reason that concerns only them, and not because of their server or the network.
+     * Returns whether methods that meet the target run other operations of the given kind. If so, the slow operations
+     * are slow for a reason that concerns only them, and not because of their server or the network.
      */
     private boolean arePunctual(Kind kind, String store, Phase phase, Set<String> slower) {
         Map<String, Double> each = new MeanTimes(excess.ledgers(), phase).ofFrequent();

@@ -10,7 +10,7 @@ import tern.rpc.Phase;
  *
  * @param kind the kind of the operations, such as {@link Phase#HTTP}
  * @param property the name of the property
- * @param limit the time after which a client gives up an operation; more than zero
+ * @param limit the time after which a client stops waiting for an operation; more than zero
  */
 public record TimeLimit(Phase kind, String property, Duration limit) {
 

@@ -88,8 +88,8 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
     private static final double MIN_SHARE_UNMARKED = 0.8;
 
     /**
-     * {@link #MIN_SHARE_OTHERS} applies even without a known marking cycle if garbage collections pause the process for
-     * at least {@value} of the time. Before Java 20, the JVM does not report the marking cycles of G1.
+     * If garbage collections pause the process for at least {@value} of the time, {@link #MIN_SHARE_OTHERS} is
+     * sufficient even if no marking cycle is known. Before Java 20, the JVM does not report the marking cycles of G1.
      */
     private static final double MUCH_PAUSED = 0.1;
 

@@ -29,8 +29,7 @@ import tern.rpc.pool.PoolKind;
 
 /**
  * Attributes waits for permits, for pooled objects, and for locks without a known owner to the work of the calls that
- * likely hold them. The likely holders are needed if the holders use a client that Tern does not measure. Ledgers do
- * not record the work of such a client.
+ * likely hold them. The ledgers do not show the holders if they use a client that Tern does not measure.
  */
 public final class HolderRules extends Rule {
 
@@ -320,7 +319,8 @@ public final class HolderRules extends Rule {
 
     /**
      * Returns whether application code waits for an object from a queue, or for a free place in a queue. Applications
-     * often limit concurrent work with a queue: code takes an object, or puts one, before the work.
+     * often limit concurrent work with a queue: before the work, code takes an object from the queue or puts one into
+     * it.
      */
     public static boolean isQueue(Part part, CallSamples samples) {
         String called = part.kind() == Kind.RESULT ? samples.calledIn(part) : null;

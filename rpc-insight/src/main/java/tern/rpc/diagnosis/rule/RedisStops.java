@@ -20,7 +20,7 @@ import tern.rpc.pool.OutsideOperations;
 /**
  * Finds commands that block the Redis server, or whose large replies block a shared connection to it. Redis runs one
  * command at a time, so a command over many elements delays all other commands. Some commands are known to be slow.
- * Other blocking commands are recognized by taking much longer than the commands waiting for them.
+ * Other commands count as blocking if they take much longer than the commands waiting for them.
  */
 final class RedisStops {
 

@@ -171,7 +171,7 @@ public final class CauseText {
                 acquitted(part));
     }
 
-    /** Extends the recommended change by all further circumstances of the cause, one after another. */
+    /** Adds advice about all further circumstances of the cause to the recommended change. */
     private Change change(Part part, Change described) {
         Change change = withSize(described);
         change = withCache(change, part);
