@@ -29,7 +29,10 @@ public final class MethodMisses {
 
     private static final int MIN_BAD = 8;
 
-    /** This minimum is lower than {@link #MIN_BAD}, because calls that usually succeed rarely fail by chance. */
+    /**
+     * The minimum number of failed calls. It is lower than {@link #MIN_BAD}, because calls that usually succeed rarely
+     * fail by chance.
+     */
     private static final int MIN_FAILED = 5;
 
     /**

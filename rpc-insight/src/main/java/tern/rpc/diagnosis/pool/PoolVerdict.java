@@ -254,7 +254,7 @@ public record PoolVerdict(
                 .toList();
     }
 
-    /** Returns the verdict that calls holding a connection are waiting for a further connection. */
+    /** Returns the verdict that calls holding a connection are waiting for another connection. */
     private static PoolVerdict nested(ObservedPool pool, ConnectionUse use, List<String> facts) {
         ConnectionUse.Place place = use.nestedPlace(pool.now().name());
         List<String> all = new ArrayList<>();

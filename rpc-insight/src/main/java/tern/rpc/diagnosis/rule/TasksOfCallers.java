@@ -68,8 +68,8 @@ final class TasksOfCallers extends Rule {
     }
 
     /**
-     * Returns whether the tasks of an executor, some of which the submitting threads run themselves, take several times
-     * as long as usual.
+     * Returns whether the tasks of an executor take several times as long as usual. The submitting threads run some of
+     * these tasks themselves.
      */
     private boolean areTasksSlower() {
         String executor = new CallerRuns(evidence, excess, pools).executor();

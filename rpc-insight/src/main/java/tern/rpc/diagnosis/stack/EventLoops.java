@@ -8,7 +8,7 @@ import tern.rpc.diagnosis.account.Part.Kind;
 
 /**
  * Recognizes code that blocks an event loop. The thread of an event loop serves many connections, so every wait on this
- * thread delays all these connections.
+ * thread delays all of these connections.
  */
 public final class EventLoops {
 

@@ -78,7 +78,7 @@ public final class CauseText {
             " (run it outside of the transaction; with JPA, spring.jpa.open-in-view=false returns the connection with"
                     + " the transaction)";
 
-    /** The end of many recommended changes. */
+    /** The text at the end of many recommended changes. */
     private static final String NO_SIZE = "; a different pool size does not help";
 
     /** The text before the owner's name in the name of a lock. */
