@@ -65,7 +65,7 @@ final class BaselineUpdater {
     private final MethodRates rates;
     private final LimitedCallers limited;
     private final CallRecords records;
-    private final Deque<Pending> pending = new ArrayDeque<>(); // seconds not yet added to the usual shares, oldest first
+    private final Deque<Pending> pending = new ArrayDeque<>(); // seconds missing in the usual shares, oldest first
     private double usualP99 = -1;
     private int healthySeconds; // seconds since the process start or the last miss of the latency target
 
