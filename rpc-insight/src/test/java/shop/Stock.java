@@ -59,7 +59,7 @@ public final class Stock {
         }
     }
 
-    /** Waits for an answer of a non-blocking client inside a gate that is built from a monitor. */
+    /** Waits for an answer of a non-blocking client inside a {@link Turnstile}, which is built from a monitor. */
     public static String exchange(Turnstile gate, Supplier<CompletableFuture<String>> client) {
         gate.enter();
         try {
@@ -69,7 +69,7 @@ public final class Stock {
         }
     }
 
-    /** Lets two threads in at the same time. */
+    /** Lets at most two threads in at the same time. */
     public static final class Turnstile {
         private int inside;
 

@@ -29,8 +29,8 @@ import tern.rpc.pool.ResultRows;
 final class BaselineUpdater {
 
     /**
-     * The number of seconds that must have passed since the start, and since the last miss of the latency target,
-     * before the usual 99th percentile is updated. The first calls of a process are slower than usual.
+     * The number of seconds that must have passed since the start of the process, and since the last miss of the
+     * latency target, before the usual 99th percentile is updated. The first calls of a process are slower than usual.
      */
     private static final int PERCENTILE_SECONDS = 60;
 
@@ -47,10 +47,10 @@ final class BaselineUpdater {
      */
     private static final double FEW_QUICK = 0.2;
 
-    /** The key, in the baseline, of a serving thread's usual wait for a processor. */
+    /** The baseline key of a serving thread's usual wait for a processor. */
     private static final String DELAY = "delay";
 
-    /** The key, in the baseline, of the number of processors that this process usually keeps busy. */
+    /** The baseline key of the number of processors that this process usually keeps busy. */
     private static final String OWN = "own";
 
     /**
@@ -65,9 +65,9 @@ final class BaselineUpdater {
     private final MethodRates rates;
     private final LimitedCallers limited;
     private final CallRecords records;
-    private final Deque<Pending> pending = new ArrayDeque<>(); // seconds that do not yet count, the oldest first
+    private final Deque<Pending> pending = new ArrayDeque<>(); // seconds missing in the usual shares, oldest first
     private double usualP99 = -1;
-    private int healthySeconds; // seconds since the start or since the last miss of the latency target
+    private int healthySeconds; // seconds since the process start or the last miss of the latency target
 
     /**
      * The counters at the start and at the end of a second whose calls have not yet been added to the usual shares of

@@ -66,8 +66,8 @@ public final class DiagnosisText {
         if (cause.change().expectedP99Ms() >= 0) {
             line(text, "  expect   p99 %.0f ms", cause.change().expectedP99Ms());
         }
-        // A small share is not shown. Such a share means that other causes also make the calls late, and not that this
-        // cause is unimportant.
+        // A small share is not shown. It would suggest that the cause is unimportant, but it means only that other
+        // causes also make the calls late.
         if (Math.round(cause.saves() * 100) >= LEAST_SAVED_PERCENT) {
             line(text, "  saves    %.0f %% of the bad calls would be in time without it", cause.saves() * 100);
         }
@@ -84,8 +84,8 @@ public final class DiagnosisText {
     }
 
     /**
-     * Returns whether there are two main causes: the second cause also takes a lot of time, and without only one of the
-     * two, fewer than half of the late or failed calls would meet the target.
+     * Returns whether there are two main causes. The second cause must also take a lot of time. If only one of the two
+     * causes were removed, fewer than half of the late or failed calls would meet the target.
      */
     static boolean isNotAlone(List<Cause> causes) {
         return causes.size() > 1

@@ -50,7 +50,7 @@ import tern.rpc.pool.ResultRows;
 public final class Diagnostician {
 
     private static final Path ROOT = Path.of("/");
-    private static final int SAMPLED_CALLS = 8; // fewer sampled calls are not enough to find the causes
+    private static final int SAMPLED_CALLS = 8; // the minimum number of sampled calls for a diagnosis
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long REPLAYED_NANOS = TimeUnit.SECONDS.toNanos(60);
 
@@ -146,7 +146,7 @@ public final class Diagnostician {
      * Starts measuring the process's pauses.
      *
      * @param recordMisses whether the JVM's flight recorder may be started automatically when calls have missed the
-     *     latency target for ten seconds (decision 45)
+     *     latency target for ten seconds (docs/decisions, decision 45)
      */
     public void start(boolean recordMisses) {
         recording.startInMisses(recordMisses);
@@ -222,10 +222,10 @@ public final class Diagnostician {
     }
 
     /**
-     * Returns the pause before the next call to {@link #look}, in nanoseconds. Returns 0 if no sample is needed: calls
-     * meet the latency target, at most a few calls of the last second missed the target, no running call has taken more
-     * than twice the target, and the heap will not be full soon. Also returns 0 while the heap is exhausted, because a
-     * sample would allocate too much memory.
+     * Returns the pause before the next call to {@link #look}, in nanoseconds. Returns 0 if no sample is needed. A
+     * sample is needed if calls miss the latency target, if several calls of the last second missed it, if a running
+     * call has taken more than twice the target, or if the heap will be full soon. Also returns 0 while the heap is
+     * exhausted, because a sample would allocate too much memory.
      */
     public long pauseNanos() {
         boolean isNeeded = since != null || mayBegin || fillingHeap.isSuspected() || isSomeoneLate();
@@ -249,8 +249,8 @@ public final class Diagnostician {
     }
 
     /**
-     * Called once a second: decides from the calls of the last second whether calls miss the latency target. If they
-     * do, finds the causes.
+     * Decides whether the calls of the last second missed the latency target, and finds the causes if they did. Must be
+     * called once a second.
      */
     public void second() {
         observe();
@@ -397,8 +397,8 @@ public final class Diagnostician {
     }
 
     /**
-     * Returns whether enough of the late and failed calls were sampled. If calls are frequent, newer calls have already
-     * replaced the calls that were sampled last.
+     * Returns whether enough of the late and failed calls were sampled. If calls are frequent, newer calls may already
+     * have replaced the records of the sampled calls.
      */
     private boolean areSampled(List<EndedCall> bad) {
         return bad.stream()

@@ -93,8 +93,8 @@ final class LateCalls {
     }
 
     /**
-     * Returns the times since the first calls to methods, without the methods whose late calls are all left out. The
-     * first calls to such a method, for example a long poll, do not explain why other calls are late.
+     * Returns the time since the first call to each method. Omits methods whose late calls are all left out, such as
+     * long polls, because they do not explain why other calls are late.
      *
      * @param counted the late and failed calls since the given time that are not left out
      */

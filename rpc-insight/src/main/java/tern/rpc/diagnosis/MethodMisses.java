@@ -29,7 +29,10 @@ public final class MethodMisses {
 
     private static final int MIN_BAD = 8;
 
-    /** Fewer failures than late calls are enough, because calls that usually succeed rarely fail by chance. */
+    /**
+     * The minimum number of failed calls. It is lower than {@link #MIN_BAD}, because calls that usually succeed rarely
+     * fail by chance.
+     */
     private static final int MIN_FAILED = 5;
 
     /**
@@ -50,7 +53,7 @@ public final class MethodMisses {
      */
     private static final double MORE_THAN_USUAL = 3;
 
-    /** The key prefix, in the baseline, of the usual share of late or failed calls to a method. */
+    /** The prefix of the baseline keys for the usual share of late or failed calls to a method. */
     private static final String LATE = "late calls of ";
 
     private final Baseline usual;

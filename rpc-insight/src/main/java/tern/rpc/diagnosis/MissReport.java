@@ -71,9 +71,9 @@ final class MissReport {
             "LOCK");
 
     /**
-     * A wait within this process replaces a published first cause of another kind only if this cause takes less than
-     * {@value} of the wait's time. This rule applies after the cause has been in first place for {@link
-     * #SETTLED_SECONDS} seconds.
+     * A wait within this process replaces a published first cause of another kind only if the published cause takes
+     * less than {@value} of the wait's time. This rule applies after the published cause has been in first place for
+     * {@link #SETTLED_SECONDS} seconds.
      */
     private static final double OF_WAIT = 0.3;
 
@@ -218,7 +218,7 @@ final class MissReport {
         history.add(episode(fresh, now));
         logs = mayWarn;
         if (mayWarn && !DiagnosisText.title(cause).equals(loggedTitle)) {
-            // The process may end soon, so this cause is logged even if another one has just been logged.
+            // The process may end soon, so this cause is logged even if another cause has just been logged.
             warn(loggedTitle == null ? "Calls miss" : "Calls still miss", fresh, counts);
         }
         return fresh;

@@ -102,8 +102,8 @@ final class Ranking {
     private static final int MIN_POOL_LOOKS = 4;
 
     /**
-     * Calls that are received within this time count as simultaneous, because a server takes about as long to read a
-     * burst of requests.
+     * Calls that are received within this time count as simultaneous. A server takes about this long to read a burst of
+     * requests.
      */
     private static final double AT_ONCE_NANOS = 5e6;
 
@@ -160,9 +160,9 @@ final class Ranking {
     }
 
     /**
-     * Returns whether the threads that serve calls open connections of a pool of HTTP or Redis connections in at least
-     * as many samples as they use connections. These calls occupy places in the pool, although no use has been recorded
-     * yet.
+     * Returns whether at least as many samples show a call opening a pooled connection as show an HTTP exchange or
+     * Redis command. A call that opens a connection occupies a place in the pool, although the pool has not recorded a
+     * use yet.
      */
     private boolean opensConnections(ObservedPool pool) {
         Phase uses = pool.now().kind() == PoolKind.REDIS ? Phase.REDIS : Phase.HTTP;
@@ -311,11 +311,11 @@ final class Ranking {
     }
 
     /**
-     * Returns the best estimate of the extra time of the given activity or wait, minus its additional time in the
-     * slowest tenth of the normal calls, compared with the mean of all normal calls. One standard deviation is
-     * subtracted from a time that comes from samples, so that one or two samples do not outweigh a measured time.
-     * Without the second subtraction, an operation with varying duration would seem slower in late calls even if it did
-     * not change. Nothing is subtracted for an operation that calls run more often than usual. The number of its runs
+     * Returns the estimated extra time of the given activity or wait, by which causes are ranked. Two values are
+     * subtracted. One standard deviation is subtracted from a time that comes from samples, so that one or two samples
+     * do not outweigh a measured time. The additional time in the slowest tenth of the normal calls is subtracted,
+     * because an operation with varying duration would otherwise seem slower in late calls even if it did not change.
+     * The second value is not subtracted for an operation that calls run more often than usual. The number of its runs
      * is counted over all calls, and the slowest normal calls may be slow only because they run the operation.
      */
     private double weight(Part part) {
@@ -387,7 +387,8 @@ final class Ranking {
 
     /**
      * If calls wait most for permits or connections that other calls lost because of another fault, puts this fault
-     * first. If only the lost permits or connections were returned, the fault would make calls lose more of them.
+     * first. Returning the lost permits or connections would not be enough, because the fault would make calls lose
+     * more of them.
      */
     private void putFaultBeforeItsLeak(List<Part> parts) {
         Part fault = parts.isEmpty() ? null : new CausedLeaks(evidence, excess, pools, byCause).fault(parts.get(0));

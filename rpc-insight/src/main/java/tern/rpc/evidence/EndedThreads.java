@@ -56,7 +56,7 @@ public final class EndedThreads {
         }
         List<Stack> stacks = reader.get();
         next = now + Math.max(PAUSE_NANOS, COST_FACTOR * (clock.getAsLong() - now));
-        // A list of the maximum length may be incomplete.
+        // The list may be incomplete if it has the maximum length.
         boolean isComplete = stacks != null && stacks.size() < VirtualStacks.MAX_THREADS;
         if (!isComplete || stacks.stream().anyMatch(stack -> stack.id() == id)) {
             return false;

@@ -56,7 +56,7 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
         return user < 0 || low < 0 || system < 0 || stolen < 0 ? -1 : share(stolen, user + low + system + stolen);
     }
 
-    /** The share of the processors' time that they were idle because tasks waited for a disk. */
+    /** The share of the processors' time during which they were idle because tasks waited for a disk. */
     public double iowaitShare() {
         return ofMachine(delta(from.processors().iowaitNanos(), to.processors().iowaitNanos()));
     }

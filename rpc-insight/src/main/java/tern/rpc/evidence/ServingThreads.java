@@ -24,7 +24,7 @@ public final class ServingThreads {
     private final Path tasks;
     private final ThreadIds ids;
     private final RunQueue runQueue;
-    private Map<Integer, RunTime> last = Map.of(); // the last counters by native id
+    private Map<Integer, RunTime> last = Map.of(); // the counters at the last reading, by native id
     private List<Integer> carriers = List.of(); // the native ids of the carrier threads of virtual threads
     private int untilSearch;
     private RunTime sum = new RunTime(0, 0, 0);

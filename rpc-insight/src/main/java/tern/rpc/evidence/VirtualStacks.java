@@ -161,8 +161,8 @@ public final class VirtualStacks {
 
     /**
      * Finds {@code HotSpotDiagnosticMXBean.dumpThreads}, which is available since Java 21. Returns null on older
-     * versions, and also on Java 25 and later: the JVM 25.0.3 crashes within a second if a dump meets virtual threads
-     * that start and stop waiting meanwhile ({@code JVM_CreateThreadSnapshot}).
+     * versions, and also on Java 25 and later: the JVM 25.0.3 crashes within a second if virtual threads start and stop
+     * waiting during a dump ({@code JVM_CreateThreadSnapshot}).
      */
     private static @Nullable MethodHandle find() {
         if (Runtime.version().feature() >= FIRST_UNSAFE) {

@@ -40,7 +40,7 @@ final class VirtualThreads {
             return MethodHandles.publicLookup()
                     .findVirtual(Thread.class, "isVirtual", MethodType.methodType(boolean.class));
         } catch (NoSuchMethodException | IllegalAccessException e) {
-            return null; // before Java 21, there is no method Thread.isVirtual
+            return null; // The method Thread.isVirtual does not exist before Java 21.
         }
     }
 }

@@ -307,7 +307,10 @@ public final class ApplicationCode {
 
     private static final String OUR_ROOT = "tern.rpc.";
 
-    /** Package prefixes of open-source hosts. Packages below such a prefix belong to different owners. */
+    /**
+     * Package prefixes derived from sites that host source code. Packages below such a prefix belong to different
+     * owners.
+     */
     private static final Set<String> HOSTS = Set.of("com.github", "com.gitlab", "io.github", "io.gitlab");
 
     /** The prefixes of the application's known packages. Each one ends with a dot. */

@@ -31,7 +31,7 @@ public final class Holders {
 
     private final Set<Holder> held = ConcurrentHashMap.newKeySet();
     private final AtomicLong secondBegan = new AtomicLong(System.nanoTime());
-    private final AtomicInteger stacks = new AtomicInteger(); // the stack traces recorded in the current second
+    private final AtomicInteger stacks = new AtomicInteger(); // the number of stack traces recorded this second
     private volatile int size = Integer.MAX_VALUE;
     private volatile boolean suspicious;
 

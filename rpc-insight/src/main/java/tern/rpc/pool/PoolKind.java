@@ -4,7 +4,7 @@ package tern.rpc.pool;
 public enum PoolKind {
     /** The threads that serve calls. */
     WORKERS,
-    /** Threads of a named pool of the application. */
+    /** The threads of one of the application's executors. */
     EXECUTOR,
     JDBC,
     REDIS,

@@ -24,7 +24,7 @@ public record PoolSetting(String property, String value, Source source, Use use,
         LIBRARY
     }
 
-    /** The effect of a setting. Through the effect, the diagnosis finds the setting that its advice must change. */
+    /** The effect of a setting. The diagnosis uses the effect to find the setting that its advice must change. */
     public enum Use {
         MAX,
         MAX_PER_HOST,

@@ -104,7 +104,10 @@ class DatabaseCausesTest {
         assertThat(first(miss).change().text()).doesNotContain("cache");
     }
 
-    /** Two executions of a rare statement take much longer, or as long as usual. They show nothing about the others. */
+    /**
+     * Two executions of a rare statement take much longer, or as long as usual. These two executions show nothing about
+     * the other statements.
+     */
     @ParameterizedTest
     @ValueSource(doubles = {3, 400})
     void slowNetworkDelaysEveryStatementAndTheCommitWhateverARareStatementTakes(double rareMillis) {
@@ -126,7 +129,7 @@ class DatabaseCausesTest {
                 .containsExactly("SLOW DATABASE: every statement");
     }
 
-    /** A backup holds a lock of all tables. A quick statement was executed before the backup began. */
+    /** A backup holds a lock on all tables. A quick statement was executed before the backup began. */
     @Test
     void writesOfSeveralTablesThatHangWhileReadsAreQuickWaitForALockOfAllTables() {
         String pay = "update account set cents = ? where id = ?";
@@ -251,7 +254,7 @@ class DatabaseCausesTest {
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).startsWith("ROW LOCK: ");
     }
 
-    /** Returns the first cause of a slow statement without usual times, because calls were late all the time. */
+    /** Returns the first cause of a slow statement. Its usual time is unknown, because calls were late all the time. */
     private static Cause withoutUsualTimes(String statement, double beforeMillis, double otherMillis) {
         return new SampledCalls()
                 .running("Accounts.settle", statement, beforeMillis, 120, samples -> {})

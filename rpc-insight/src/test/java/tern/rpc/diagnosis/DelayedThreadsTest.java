@@ -55,8 +55,8 @@ public class DelayedThreadsTest {
     }
 
     /**
-     * Simulates a miss shortly after the start, with processors that have been saturated from the start. Returns the
-     * diagnosis.
+     * Simulates a miss shortly after the start of the application, with processors that have been saturated from the
+     * start. Returns the diagnosis.
      */
     private Diagnosis missSoonAfterStart(Consumer<Shop.Steps> slower) {
         shop.machine = full(0.4, 8);
@@ -182,7 +182,7 @@ public class DelayedThreadsTest {
 
     @ParameterizedTest
     @CsvSource({
-        "30, 60, 110, 45", // the delay is shorter than 20 waits for a processor
+        "30, 60, 110, 45", // each delay is shorter than 20 waits for a processor
         "30, 160, 500, 95", // the other operations are delayed, too
         "300, 60, 250, 45"
     })

@@ -20,7 +20,7 @@ import tern.rpc.diagnosis.failure.WebRefusals;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Tests to which causes the diagnosis attributes failed calls. */
+/** Tests which causes the diagnosis names for failed calls. */
 class FailedCallsTest {
 
     private final Shop shop = new Shop().healthy(USUAL);

@@ -186,7 +186,9 @@ class FullExecutorsTest {
         assertThat(causes).extracting(DiagnosisText::title).containsExactly("SLOW HTTP PEER: GET printer/print");
     }
 
-    /** The tasks are 25 times as many as usual, and take 6 times as long: together, they fill the two threads. */
+    /**
+     * There are 25 times as many tasks as usual, and each takes 6 times as long. Together, they fill the two threads.
+     */
     @Test
     void executorWhoseTasksBecameMoreFrequentThanSlowerIsTooSmallAlthoughTheirPeerIsSlowerToo() throws Exception {
         tasksPerSecond = 100;

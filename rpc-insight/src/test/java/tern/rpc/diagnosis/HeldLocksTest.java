@@ -142,7 +142,10 @@ class HeldLocksTest {
                 .isEqualTo(new Part(Part.Kind.LOCK, "ReentrantLock never released wanted in Invoices.number"));
     }
 
-    /** On Java 25 and later, an ended thread cannot be distinguished from a virtual thread (decision 47). */
+    /**
+     * On Java 25 and later, an ended thread cannot be distinguished from a virtual thread (docs/decisions, decision
+     * 47).
+     */
     @Test
     void lockWhoseOwnerHasEndedWasNeverReleasedUnlessTheOwnerMayBeAVirtualThread() throws Exception {
         ReentrantLock lock = new ReentrantLock();

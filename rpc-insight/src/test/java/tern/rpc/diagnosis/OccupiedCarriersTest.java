@@ -39,7 +39,7 @@ class OccupiedCarriersTest {
         samples.add(sample);
     }
 
-    /** Two processors that other processes keep busy, too. */
+    /** Returns a machine whose two processors are also kept busy by other processes. */
     private static Machine busy() {
         return new Machine(2, 0.6, 1.3, 0, 0, 0.2, null, 10e6, -1, List.of(), 0, null, List.of());
     }

@@ -26,7 +26,7 @@ import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
 /**
- * Tests to which causes the diagnosis attributes the time of waits. Also tests that the ranking of causes is consistent
+ * Tests which causes the diagnosis names for the time of waits. Also tests that the ranking of causes is consistent
  * with the number of late or failed calls that would meet the latency target without the cause.
  */
 class PassedOnTimeTest {

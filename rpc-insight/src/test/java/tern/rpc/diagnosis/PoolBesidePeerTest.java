@@ -17,13 +17,15 @@ import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Tests a pool that becomes smaller while a peer or a statement becomes slower. Each is a cause by itself. */
+/**
+ * Tests a pool that becomes smaller while a peer or a statement becomes slower. Both changes are reported as causes.
+ */
 class PoolBesidePeerTest {
 
     private static final String PEER = "GET bank:80/rates";
 
     private final Shop shop = new Shop();
-    private final double[] freeAt = new double[8]; // when each connection becomes free, in milliseconds
+    private final double[] freeAt = new double[8]; // for each connection, the time in milliseconds when it becomes free
     private int size = 8;
     private int waiting;
     private long taken;
@@ -72,7 +74,7 @@ class PoolBesidePeerTest {
                 .orElseThrow(() -> new AssertionError(shop.diagnosis().text()));
     }
 
-    /** The exchange does not hold a connection. */
+    /** A call holds no connection during the slow exchange. */
     @ParameterizedTest
     @CsvSource({"JDBC, JDBC_CONNECTION, SQL, select stock", "REDIS, REDIS_CONNECTION, REDIS, GET stock:*"})
     void poolThatBecameSmallerAndASlowPeerOutsideOfItAreTwoCauses(
@@ -104,7 +106,7 @@ class PoolBesidePeerTest {
         assertThat(cause("SLOW HTTP PEER").change().text()).doesNotContain("connection of \"own\"");
     }
 
-    /** The exchange runs while the call holds a connection. */
+    /** A call holds a connection during the slow exchange. */
     @Test
     void poolThatBecameSmallerAndASlowPeerDuringItsUseAreTwoCauses() {
         pool(PoolKind.JDBC);
@@ -164,7 +166,7 @@ class PoolBesidePeerTest {
         assertThat(cause("SLOW STATEMENT").change().text()).doesNotContain("a different pool size does not help");
     }
 
-    /** Calls to another method wait for the peer. */
+    /** Only calls to another method wait for the slow peer. */
     @Test
     void poolThatBecameSmallerAndASlowPeerOfAnotherMethodAreTwoCauses() {
         pool(PoolKind.JDBC);

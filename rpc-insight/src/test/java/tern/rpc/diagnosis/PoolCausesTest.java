@@ -34,7 +34,7 @@ class PoolCausesTest {
         shop.healthy(USUAL);
         long[] taken = {0};
         shop.pools.add(() -> druid(4, 4, 30, taken[0]));
-        double[] freeAt = new double[4]; // the time in milliseconds when each connection becomes free
+        double[] freeAt = new double[4]; // for each connection, the time in milliseconds when it becomes free
         for (int i = 0; i < 8; i++) {
             shop.evenSecond(110, () -> {
                 taken[0]++;

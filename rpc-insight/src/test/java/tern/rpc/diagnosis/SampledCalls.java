@@ -292,13 +292,13 @@ public final class SampledCalls {
         return this;
     }
 
-    /** Lets the simulated clock run on. */
+    /** Advances the simulated clock. */
     public SampledCalls pass(double millis) {
         time.addAndGet((long) (millis * 1e6));
         return this;
     }
 
-    /** Sets that a call has just got an answer from the database or from Redis. */
+    /** Records that a call has just got an answer from the database or from Redis. */
     public SampledCalls answered(Phase phase) {
         Map<Phase, Long> known = new HashMap<>(answers.byPhase());
         known.put(phase, time.get());
@@ -321,15 +321,15 @@ public final class SampledCalls {
         return this;
     }
 
-    /** Sets the time when calls began to miss the latency target: after the calls that were added so far. */
+    /** Makes calls begin to miss the latency target now, that is, after the calls that were added so far. */
     public SampledCalls missBegins() {
         missedFrom = time.get();
         return this;
     }
 
     /**
-     * Sets the usual value of a measured quantity. With several calls of this method, the usual value is learned from
-     * all given values.
+     * Sets the usual value of a measured quantity. If this method is called several times, the usual value is learned
+     * from all given values.
      */
     public SampledCalls usualFigure(String name, double value) {
         usual.learn(name, value);

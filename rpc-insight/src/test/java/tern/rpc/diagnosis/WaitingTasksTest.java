@@ -88,7 +88,8 @@ class WaitingTasksTest {
     }
 
     /**
-     * The executor belongs to a field, so its threads do not have its name, and the submitters of tasks are unknown.
+     * The executor is found in a field. The names of its threads differ from its name, and it is unknown who submits
+     * the tasks.
      */
     @Test
     void tasksThatWaitForQueuedTasksOfAnExecutorWithUnnamedThreadsAreTheCause() throws Exception {

@@ -20,7 +20,7 @@ final class RecordedTree {
     static RecordedTree unpack(String resource, Path root) {
         RecordedTree tree = new RecordedTree(root);
         String[] parts = content(resource).split("(?m)^=== ");
-        for (int i = 1; i < parts.length; i++) { // parts[0] says where the recording comes from
+        for (int i = 1; i < parts.length; i++) { // parts[0] describes where the recording comes from
             int end = parts[i].indexOf('\n');
             tree.write(parts[i].substring(0, end), parts[i].substring(end + 1));
         }

@@ -12,7 +12,7 @@ import tern.rpc.pool.OutsideOperations.Series;
 class OutsideOperationsTest {
 
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
-    private static final long UNKNOWN = -1; // the duration of an execution that is only counted
+    private static final long UNKNOWN = -1; // stands for an execution whose duration is not measured
 
     private long now = 7 * SECOND;
 

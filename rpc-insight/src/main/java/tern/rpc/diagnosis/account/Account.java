@@ -74,7 +74,7 @@ public final class Account {
 
     /**
      * Adds the operation that the thread of a call still runs although the call has ended, for example at its deadline.
-     * The ledger contains the time of the operation only until this end.
+     * The ledger contains the operation's time only until the end of the call.
      */
     private static void addOperationAfterEnd(EndedCall call, Times times) {
         RunningCall now = call.ledger().look(call.method(), call.tookNanos(), call.endedNanos());

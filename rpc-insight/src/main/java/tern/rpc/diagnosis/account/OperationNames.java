@@ -30,7 +30,7 @@ public final class OperationNames {
      */
     public static final String ALL = "all of ";
 
-    /** The name that represents all redirected exchanges, see {@link #isNamed}. */
+    /** The name that represents all redirected exchanges. {@link #isNamed} recognizes it. */
     public static final String REDIRECTED = "(redirected)";
 
     private OperationNames() {}

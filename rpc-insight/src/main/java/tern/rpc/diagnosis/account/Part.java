@@ -65,7 +65,7 @@ public record Part(Kind kind, String name) {
         /** The loading of a class. */
         CLASS_LOADING(false),
         /**
-         * The initialization of a class by this thread, or the wait until another thread has initialized the class. The
+         * The initialization of a class by the thread, or the wait until another thread has initialized the class. The
          * name contains the class.
          */
         CLASS_INITIALIZATION(false),
@@ -116,7 +116,7 @@ public record Part(Kind kind, String name) {
          * exception and its stack frame.
          */
         TIMEOUT(false),
-        /** A limit on concurrent calls that refuses calls. The number of workers is not such a limit. */
+        /** A limit on concurrent calls, other than the number of workers, that refuses calls. */
         LIMIT(false),
         /** Time that no evidence explains. */
         UNEXPLAINED(false);
@@ -128,8 +128,8 @@ public record Part(Kind kind, String name) {
         }
 
         /**
-         * Returns whether this kind is a wait for other work. Such a wait is only a symptom. The time of such a wait is
-         * attributed to the awaited work.
+         * Returns whether this kind is a wait for other work. Such a wait is only a symptom, so its time is attributed
+         * to the awaited work.
          */
         boolean isPassedOn() {
             return passedOn;

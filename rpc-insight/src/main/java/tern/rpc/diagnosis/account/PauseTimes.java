@@ -19,7 +19,7 @@ public interface PauseTimes {
     Times between(long fromNanos, long toNanos);
 
     /**
-     * Returns how long, within the given period, the collector ran in cycles that began because threads waited for
+     * Returns how long the collector ran within the given period, in cycles that began because threads waited for
      * memory. The result is an upper bound on the time that a thread waited.
      */
     default double stalledNanos(long fromNanos, long toNanos) {

@@ -115,7 +115,7 @@ public record Sample(
     /**
      * Returns a copy with the given phase, activity and stack frames.
      *
-     * @param seen the sample whose called method, lock owner and operation the copy takes
+     * @param seen the sample from which the copy takes the called method, the lock owner and the operation
      */
     private Sample with(Phase phase, Part part, List<StackTraceElement> path, Sample seen) {
         return new Sample(

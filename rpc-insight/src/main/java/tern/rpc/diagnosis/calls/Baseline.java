@@ -23,19 +23,19 @@ import tern.rpc.diagnosis.stack.StackReader;
  */
 public final class Baseline {
 
-    /** The key prefix, in the baseline, of the usual times of operations outside of calls. */
+    /** The prefix of the baseline keys for the usual times of operations outside of calls. */
     public static final String OUTSIDE = "outside ";
 
-    /** The key prefix, in the baseline, of the number of tasks that an executor usually starts per second. */
+    /** The prefix of the baseline keys for the number of tasks that an executor usually starts per second. */
     public static final String TASKS = "tasks ";
 
-    /** The key prefix, in the baseline, of an executor's usual queue length. */
+    /** The prefix of the baseline keys for an executor's usual queue length. */
     public static final String QUEUE = "queue ";
 
-    /** The key prefix, in the baseline, of the usual number of rows in a statement's results. */
+    /** The prefix of the baseline keys for the usual number of rows in a statement's results. */
     public static final String ROWS = "rows ";
 
-    /** The key prefix, in the baseline, of the usual share of failed calls. */
+    /** The prefix of the baseline keys for the usual share of failed calls. */
     public static final String FAILED_CALLS = "failed calls of ";
 
     /** An operation counts as usual if its time is at most {@value} times its usual time. */
@@ -99,8 +99,9 @@ public final class Baseline {
     private static final int SETTLED_SECONDS = 50;
 
     /**
-     * Replaces {@link #MIN_SECONDS} for methods whose calls are usually late. The number is lower, because such a
-     * method may be called only once in ten seconds.
+     * The usual times of a method whose calls are usually late count as reliable once they have been updated in
+     * {@value} different seconds. The number is lower than {@link #MIN_SECONDS}, because such a method may be called
+     * only once in ten seconds.
      */
     private static final int MIN_RARE_SECONDS = 3;
 
@@ -324,8 +325,8 @@ public final class Baseline {
     }
 
     /**
-     * Returns whether the usual value of the quantity was learned for so long that it no longer depends on the values
-     * measured at the start of the process.
+     * Returns whether the usual value of the quantity has been learned for long enough that it no longer depends on the
+     * values measured at the start of the process.
      */
     public boolean isSettled(String figure) {
         Figure known = figures(figure).get(figure);

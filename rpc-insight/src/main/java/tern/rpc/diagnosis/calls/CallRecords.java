@@ -42,7 +42,7 @@ public final class CallRecords implements CallObserver {
     private final ThreadIds threads;
     private final CallTrace trace = new CallTrace();
     private final LastAnswers answers = new LastAnswers();
-    private final Silence silence = new Silence(); // only the diagnosis thread uses the content
+    private final Silence silence = new Silence(); // only the diagnosis thread reads or changes it
     private final ConcurrentMap<String, MethodRecords> methods = new ConcurrentHashMap<>();
 
     /**
@@ -125,7 +125,7 @@ public final class CallRecords implements CallObserver {
         final LongAdder limited = new LongAdder(); // the calls that the limit of the method refused
         volatile @Nullable String limit; // where the limit that refused calls is set
         final LongAdder nanos = new LongAdder();
-        final LongAdder[] phaseNanos = new LongAdder[PHASES.length]; // sums by phase, of calls that met the target
+        final LongAdder[] phaseNanos = new LongAdder[PHASES.length]; // time by phase, in calls that met the target
         public final Ring bad = new Ring(BAD_CALLS);
         // Calls that a circuit breaker, bulkhead or rate limiter refused. These calls have a separate ring buffer. In
         // the buffer of late and failed calls, they would soon replace the calls that show why the limiter refuses

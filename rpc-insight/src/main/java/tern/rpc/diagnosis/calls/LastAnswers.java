@@ -23,7 +23,7 @@ final class LastAnswers {
         private static final long STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(STEP_MILLIS);
 
         private volatile long nanos;
-        private volatile boolean known; // false until the first event
+        private volatile boolean known; // whether there was an event
 
         void happened(long now) {
             if (!known || now - nanos >= STEP_NANOS) {

@@ -33,7 +33,10 @@ public record MethodRate(
      */
     public static final double MORE = 3;
 
-    /** Replaces {@link #MORE} if nearly all of the additional calls come from one caller. */
+    /**
+     * If nearly all additional calls come from one caller, a method counts as called more often than usual if the
+     * number of its calls is at least {@value} times the usual number.
+     */
     private static final double MORE_OF_ONE = 1.8;
 
     /**
@@ -45,8 +48,8 @@ public record MethodRate(
     private static final double SIGNIFICANT = 4.5;
 
     /**
-     * The number of calls is not the cause if the call rate before the miss, when calls still met the target, was
-     * already at least {@value} of the current rate.
+     * The number of calls is not the cause if the call rate before the miss was at least {@value} of the current rate.
+     * Calls still met the target at that time.
      */
     private static final double AS_MANY = 0.8;
 
@@ -83,8 +86,8 @@ public record MethodRate(
     }
 
     /**
-     * Returns whether about as many calls as now arrived while calls still met the target. If so, something else makes
-     * calls late now.
+     * Returns whether calls still met the target at about the current call rate. If so, the number of calls is not the
+     * reason why calls are late.
      *
      * @param rates the rates of several methods, or of one
      * @param perSecond the current number of calls of these methods per second, including refused calls

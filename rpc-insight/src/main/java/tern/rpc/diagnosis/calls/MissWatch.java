@@ -72,8 +72,9 @@ public final class MissWatch {
     private static final double RENEWED = 3;
 
     /**
-     * A miss that begins within the first {@value} seconds after the start is assumed to be a consequence of the start.
-     * Only seconds with calls are counted. Late calls after a lull are then assumed to have a different cause.
+     * A miss that begins within the first {@value} seconds after the start of the process is assumed to be a
+     * consequence of the start. Only seconds with calls are counted. Late calls after a lull are then assumed to have a
+     * different cause.
      */
     private static final int START_SECONDS = 120;
 
@@ -170,7 +171,7 @@ public final class MissWatch {
             highestMissed = share;
         } else {
             highest = Math.max(highest, share);
-            if (missed) { // A second that begins a new miss does not belong to the current one.
+            if (missed) { // A second that begins a new miss does not belong to the current miss.
                 highestMissed = Math.max(highestMissed, share);
             }
         }

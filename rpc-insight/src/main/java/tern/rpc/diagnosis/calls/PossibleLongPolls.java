@@ -31,8 +31,9 @@ public final class PossibleLongPolls {
     /**
      * Returns whether the call is possibly waiting for an event or always slow, instead of hanging. Returns true only
      * if no call to its method has met the target yet, and most other calls meet the target. In addition, a call
-     * without a thread must run no operation, and a call whose thread works must not have run for longer than a minute.
-     * A thread waiting for another thread, or for the answer to a remote call or an HTTP exchange, does not work.
+     * without a thread must run no operation. A call whose thread is working must not have run for longer than a
+     * minute. A thread that waits for another thread, for a remote call or for an HTTP exchange does not count as
+     * working.
      *
      * @param samples the samples of the threads that serve calls
      */

@@ -9,7 +9,7 @@ import tern.rpc.diagnosis.account.Part.Kind;
 
 /**
  * Remembers which databases and Redis servers (stores) have stopped answering. A store stays silent until it answers a
- * call, even if only few calls still wait for it directly: the others may soon wait for a lock or a permit whose
+ * call, even if only a few calls still wait for it directly: other calls may soon wait for a lock or a permit whose
  * holders wait for the store. Not thread-safe: only the diagnosis thread uses it.
  */
 public final class Silence {

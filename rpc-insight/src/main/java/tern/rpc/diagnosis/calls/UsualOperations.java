@@ -72,8 +72,8 @@ public final class UsualOperations {
     }
 
     /**
-     * Keeps the times of the operations that calls run soon after the start, by method. Caches are empty then, so calls
-     * run operations that they do not run later.
+     * Keeps the times of the operations that calls run soon after the start of the process, by method. Caches are empty
+     * then, so calls run operations that they do not run later.
      */
     public static void learnOfStart(Baseline usual, List<EndedCall> calls) {
         for (EndedCall call : calls) {
@@ -88,8 +88,8 @@ public final class UsualOperations {
     }
 
     /**
-     * Returns the time of an operation that calls to the method ran soon after the start; -1 if the calls did not run
-     * it.
+     * Returns the time of an operation that calls to the method ran soon after the start of the process; -1 if the
+     * calls did not run it.
      */
     public double ofStart(Phase phase, String method, String name) {
         return usual.figure(startKey(phase, method, name));
@@ -102,9 +102,9 @@ public final class UsualOperations {
 
     /**
      * Returns the usual time of the operation with the given name; -1 if unknown. If the usual time of a Redis command
-     * with a large reply is unknown, or known for a few seconds only, returns the usual time of the same command with a
-     * smaller reply. The reply may have become large only a few seconds ago, and calls that read it may still have met
-     * the target.
+     * with a large reply is unknown, or has been known for only a few seconds, returns the usual time of the same
+     * command with a smaller reply. The reply may have become large only a few seconds ago, and calls that read it may
+     * still have met the target.
      */
     public double each(Phase phase, String name) {
         String known = isFailedInStore(phase, name) ? OperationNames.withoutStatus(name) : name;

@@ -78,7 +78,10 @@ public final class CachedOperations {
         return loading >= MIN_CALLS && 2 * loading >= sampled ? cache : null;
     }
 
-    /** Returns the share of the calls to the late methods that run the given code and are late. */
+    /**
+     * Considers the methods with late calls that run the given code. Returns the share of their calls that are late and
+     * run it.
+     */
     private double shareOfCalls(Part code) {
         Map<String, Integer> running = new HashMap<>();
         for (ExcessTime.Counted counted : excess.accounts) {

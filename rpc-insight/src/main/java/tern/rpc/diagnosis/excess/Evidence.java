@@ -71,8 +71,8 @@ public record Evidence(
         List<OutsideOperations.Timed> outside) {
 
     /**
-     * Busy processors can be the cause of an operation's additional time if this time is at most as long as {@value}
-     * waits for a processor, because an operation consists of several steps of different threads.
+     * Busy processors can explain an operation's additional time of at most {@value} waits for a processor. An
+     * operation has several steps on different threads, and each step may wait.
      */
     private static final double MAX_WAITS = 20;
 

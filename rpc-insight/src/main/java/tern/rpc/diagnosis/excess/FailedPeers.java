@@ -138,9 +138,9 @@ public final class FailedPeers {
     }
 
     /**
-     * Returns the ended calls that waited for the same kind of peer as the given wait. Returns null if the wait has a
-     * name that identifies the peer: only a wait for the only pool of its kind, or for an operation without a name, can
-     * be compared by kind. The operations of running calls have no names yet.
+     * Returns the ended calls that waited for the same kind of peer as the given wait. Returns null if the wait's name
+     * identifies one of several peers. Operations of running calls have no names yet, so they are compared by kind
+     * only.
      */
     private @Nullable Ended ofUnnamed(Part wait) {
         boolean isOperation = wait.name().isEmpty() && Operations.phase(wait.kind()) != null;

@@ -121,7 +121,7 @@ public final class FailedProviders {
      * @param merged the causes that contain several operations of one provider
      */
     private static void mergeProviders(TimesByCause byCause, Map<Part, AtProvider> merged) {
-        Map<Failing, Map<String, Part>> byFailure = new LinkedHashMap<>(); // the causes by failure, and then by address
+        Map<Failing, Map<String, Part>> byFailure = new LinkedHashMap<>(); // for each failure, the causes by address
         for (Part part : byCause.longestFirst()) {
             Failed failed = Failed.of(part);
             AtProvider known = merged.get(part);

@@ -109,8 +109,8 @@ public final class ImmediateRetries {
 
     /**
      * Returns the number of attempts that failed. The name of a remote call does not contain an exception that the
-     * provider's service has thrown. If several calls failed because of the operation after at least as many attempts
-     * as the other calls have made, all additional operations count as failed attempts.
+     * provider's service has thrown. Therefore all additional operations count as failed attempts if several calls
+     * failed because of the operation. These calls must have made at least as many attempts as the other calls.
      */
     private static double failed(Attempts attempts, double usually) {
         boolean areRepeated = attempts.failedCalls >= MIN_FAILED_CALLS
@@ -129,7 +129,7 @@ public final class ImmediateRetries {
     private void add(ExcessTime.Counted counted, Map<Repeated, Attempts> byName) {
         EndedCall call = counted.call();
         Part failure = call.failure() == null ? null : FailurePart.of(call);
-        Map<Repeated, int[]> ofCall = new HashMap<>(); // the numbers of attempts and of failed attempts
+        Map<Repeated, int[]> ofCall = new HashMap<>(); // the number of attempts and of failed attempts
         for (NamedTimes.Entry entry : call.ledger().named()) {
             if (UsualOperations.COUNTED.contains(entry.kind()) && !entry.name().equals(NamedTimes.OTHERS)) {
                 Repeated operation = new Repeated(entry.kind(), withoutResult(entry.name()));

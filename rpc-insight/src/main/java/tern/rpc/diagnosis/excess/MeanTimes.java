@@ -23,8 +23,8 @@ final class MeanTimes {
     private static final double FEW = 2;
 
     /**
-     * An operation counts as rare under two conditions. It takes at most {@value} of the time of all operations. It
-     * runs only a few times, or at most {@value} times as often as the most frequent operation.
+     * An operation counts as rare if it meets two conditions. It takes at most {@value} of the time of all operations.
+     * It runs only a few times, or at most {@value} times as often as the most frequent operation.
      */
     private static final double SMALL = 0.05;
 

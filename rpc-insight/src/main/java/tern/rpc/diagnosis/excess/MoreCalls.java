@@ -69,7 +69,7 @@ public final class MoreCalls {
 
     /**
      * Returns whether the additional calls began shortly before calls became late. Otherwise they may be retries, or
-     * calls that were in time before.
+     * the same number of calls may have met the target before.
      */
     private boolean beganFirst(MethodRate rate) {
         if (MethodRate.wereAsMany(List.of(rate), rate.perSecond())) {

@@ -23,7 +23,9 @@ public final class OneSlowPeer {
     /** The operations on the slow peer must take at least {@value} of the extra time of all operations. */
     private static final double MOST = 0.8;
 
-    /** If at least two operations take this share of the peer's time each, the peer is the cause, and not a method. */
+    /**
+     * If at least two operations each take {@value} of the peer's time, the peer is the cause, and not a method.
+     */
     private static final double NOTABLE = 0.1;
 
     /** Operations on other peers may have become slower by at most {@value} of the time of the slow peer. */
@@ -69,7 +71,7 @@ public final class OneSlowPeer {
 
     /** Returns the address of the only peer whose operations have become much slower; null if there is none. */
     private @Nullable String only(Phase phase) {
-        Map<String, Double> longer = new HashMap<>(); // the largest additional time of an operation, by peer
+        Map<String, Double> longer = new HashMap<>(); // for each peer, the largest additional time of an operation
         operations.each(phase).forEach((name, nanos) -> {
             double usually = operations.usualNamed(phase, OperationNames.withoutStatus(name));
             String peer = OperationNames.store(name);

@@ -64,15 +64,15 @@ public final class OperationCounts {
     private static final double A_LITTLE_SLOWER = 1.2;
 
     /**
-     * If a cache lets only one call load each value, calls count as loading more values than usual only with at least
-     * {@value} loads per call. Fewer loads are too few to count.
+     * For a cache that lets only one call load each value, loads are compared with their usual number only if there are
+     * at least {@value} loads per call.
      */
     private static final double NOTABLE = 0.1;
 
     private static final double HALF = 0.5;
 
     /**
-     * New operations are assumed to come in addition to the usual ones, and not to replace them, if the number of all
+     * New operations are assumed to be additional rather than to replace usual operations if the number of all
      * operations has grown by at least {@value} of the number of new operations.
      */
     private static final double MOSTLY = 0.6;
@@ -119,9 +119,9 @@ public final class OperationCounts {
 
     /**
      * Returns whether calls run the given operation several times as often as usual. The number of executions per call
-     * must also have grown by at least the same factor as the duration of one execution, unless the operation loads
-     * values for a cache that has lost them ({@link #isBehindEmptyCache}). Returns false for an operation that is
-     * unusual for the called methods, because the operation then belongs to new code.
+     * must also have grown by at least the same factor as the duration of one execution. This condition does not apply
+     * to an operation that reloads the lost values of a cache ({@link #isBehindEmptyCache}). Returns false for an
+     * operation that is unusual for the called methods, because the operation then belongs to new code.
      */
     public boolean areMore(Part part) {
         Phase phase = Operations.phase(part.kind());
@@ -236,10 +236,10 @@ public final class OperationCounts {
     }
 
     /**
-     * Returns true if calls ran the given operation soon after the start, did not run it later, and are running it
-     * again. In this case, a cache was empty at the start and no longer holds the values. The operation must be short,
-     * or take about as long as at the start, or all operations on its server must have become slower, because the
-     * additional operations keep the server busy.
+     * Returns true if calls ran the given operation soon after the start of the process, did not run it later, and are
+     * running it again. In this case, a cache was empty at the start and no longer holds the values. One of three
+     * conditions must be met: the operation is short, it takes about as long as at the start, or all operations on its
+     * server became slower. In the third case, the additional operations keep the server busy.
      */
     private boolean isOfStart(Part part, Phase phase, Map<String, Integer> methods) {
         String name = name(part);
@@ -323,7 +323,10 @@ public final class OperationCounts {
                 && perCall.now(phase, name(part), perCall.methodsThatRun(phase, name(part))) <= mostPerCall;
     }
 
-    /** Like {@link #areRare}, but considers only the usual number of operations. */
+    /**
+     * Returns whether calls usually run the given operation at most {@code mostPerCall} times on average. Unlike {@link
+     * #areRare}, ignores the current number of operations.
+     */
     public boolean areUsuallyRare(Part part, double mostPerCall) {
         Phase phase = phase(part);
         Map<String, Integer> methods = perCall.methodsThatRun(phase, name(part));

@@ -214,8 +214,8 @@ public final class Operations {
     }
 
     /**
-     * Returns the longest time that an operation took in calls to the given methods soon after the start, when caches
-     * were empty; -1 if these calls did not run it.
+     * Returns the longest time that an operation took in calls to the given methods soon after the start of the
+     * process, when caches were empty; -1 if these calls did not run it.
      */
     double ofStart(Phase phase, String name, Set<String> methods) {
         return each(phase).keySet().stream()
@@ -250,7 +250,7 @@ public final class Operations {
     }
 
     /**
-     * Returns the usual number of operations of the given kind per call to one of these methods; -1 if unknown.
+     * Returns the usual number of operations of the given kind per call to one of the given methods; -1 if unknown.
      *
      * @param methods the methods, with their numbers of calls
      */
@@ -396,8 +396,8 @@ public final class Operations {
 
     /**
      * Returns whether all other operations of the given kind, on the same data source or Redis server, take about their
-     * usual time in late or failed calls. Ignores slowdowns that are small compared with the slowdown of the given
-     * operation, as a time or in relation to the usual time, because all operations become slower on a busy machine.
+     * usual time in late or failed calls. On a busy machine, all operations become slower. A slowdown is therefore
+     * ignored if it is much smaller than the slowdown of the given operation, in milliseconds or as a factor.
      *
      * @param eachNanos the time of the given operation
      */
@@ -429,9 +429,8 @@ public final class Operations {
      * Returns the line of application code that most often waits for the operation with the given name. Most samples
      * contain the name of their operation. If no sample names the given operation, returns the line that the other
      * samples show in the calls that mainly run this operation. If there is no such line either, returns the line for
-     * any operation of the same kind, or null if calls run this operation and others of the same kind. An operation
-     * that is known only from samples has its own samples. If the name is empty, the operation that takes the most time
-     * is used.
+     * any operation of the same kind, or null if calls run this operation and others of the same kind. If the name is
+     * empty, uses the operation that takes the most time.
      */
     @Nullable
     public String placeOf(Phase phase, String name) {
@@ -453,7 +452,7 @@ public final class Operations {
         }
         Set<CallLedger> calls = Collections.newSetFromMap(new IdentityHashMap<>());
         boolean isRecorded = false;
-        boolean others = false; // whether other operations of this kind run
+        boolean others = false; // whether calls run other operations of this kind
         for (ExcessTime.Counted counted : excess.accounts) {
             CallLedger ledger = counted.call().ledger();
             long all = 0;

@@ -151,7 +151,7 @@ final class OperationsPerCall {
         if (bad < CallRecords.BAD_CALLS) {
             return recorded;
         }
-        // The ring buffer of late calls is full, so there may have been more late calls than the recorded ones.
+        // The ring buffer of late calls is full, so there may have been more late calls than were recorded.
         Evidence.Counts calls = evidence.calls();
         double overall = (double) Math.max(calls.late(), calls.failed()) / Math.max(1, calls.calls());
         return good < CallRecords.GOOD_CALLS ? Math.max(recorded, overall) : Math.min(recorded, overall);

@@ -10,7 +10,7 @@ import tern.rpc.diagnosis.account.Part.Kind;
 
 /**
  * Finds an operation that became so much slower than all others that busy processors do not explain the difference.
- * Busy processors delay every operation, each by a number of waits for a processor.
+ * Busy processors delay every operation, because each step of an operation may wait for a processor.
  */
 public final class OutstandingOperation {
 

@@ -8,8 +8,8 @@ import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.calls.MethodRate;
 
 /**
- * The methods that are called often and whose calls all meet the latency target. Their operations are quick, even if
- * they are too rare in the recorded calls to show it: only some of the calls that meet the target are recorded.
+ * The methods that are called often and whose calls all meet the latency target. The operations of these methods are
+ * quick, even if too few of them were recorded to show it. Only some of the calls that meet the target are recorded.
  */
 final class PunctualMethods {
 

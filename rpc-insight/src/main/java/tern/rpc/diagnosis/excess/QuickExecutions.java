@@ -18,7 +18,7 @@ public final class QuickExecutions {
 
     /**
      * Quick executions are considered only if the recorded calls that met the latency target contain at least {@value}
-     * executions. With fewer, quick executions prove nothing.
+     * executions. A smaller number of quick executions proves nothing.
      */
     private static final int MIN_EXECUTIONS = 5;
 
@@ -29,7 +29,7 @@ public final class QuickExecutions {
 
     /**
      * Returns the advice to compare the values of a statement; empty if there are too few quick executions. A statement
-     * that changes or locks rows more likely waits for some of these rows.
+     * that changes or locks rows is more likely to wait for a row lock.
      *
      * @param slowNanos the mean time of the executions in late calls
      */

@@ -103,7 +103,10 @@ final class RedisPauses {
         return isPaused ? new TreeSet<>(delays.keySet()) : Set.of();
     }
 
-    /** Returns true if different commands are delayed by the same amount and no command has a long run time itself. */
+    /**
+     * Returns whether different commands are delayed by about the same time, and none of them is likely to be slow
+     * itself.
+     */
     private static boolean areAlike(Map<String, Delays> delays, double all) {
         double sum = 0;
         double shortest = Double.MAX_VALUE;
@@ -138,7 +141,9 @@ final class RedisPauses {
         return end < 0 ? name : name.substring(0, end);
     }
 
-    /** Returns the number of recorded calls to these methods that ran commands and met the target during the miss. */
+    /**
+     * Returns the number of recorded calls to the given methods that ran commands and met the target during the miss.
+     */
     private long quickCalls(Set<String> methods) {
         return excess.goodDuringMiss().stream()
                 .filter(call -> methods.contains(call.method()))

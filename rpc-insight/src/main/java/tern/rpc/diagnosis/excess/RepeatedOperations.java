@@ -22,7 +22,10 @@ public final class RepeatedOperations {
      */
     private static final int MIN_ATTEMPTS = 5;
 
-    /** Replaces {@link #MIN_ATTEMPTS} if calls run more operations of the same kind than usual. */
+    /**
+     * If calls run more operations of the same kind than usual, {@value} operations with the same name per call are
+     * enough to count as attempts.
+     */
     private static final int MIN_ADDITIONAL_ATTEMPTS = 2;
 
     private final ExcessTime excess;
@@ -77,11 +80,11 @@ public final class RepeatedOperations {
     }
 
     /**
-     * Returns whether operations with the same name may be the attempts of a polling loop. Many such operations may be
-     * attempts. Few such operations may be attempts only if calls run more operations of this kind than usual, and if
-     * the additional operations are at least half as many as the attempts.
+     * Returns whether operations with the same name may be the attempts of a polling loop. If there are many such
+     * operations, they may be attempts. If there are only a few, calls must also run more operations of this kind than
+     * usual, and there must be at least half as many additional operations as attempts.
      *
-     * @param attempts the number of operations in all of these calls
+     * @param attempts the number of operations in all given calls
      */
     private boolean areAttempts(Phase phase, int attempts, List<EndedCall> calls) {
         if (attempts >= MIN_ATTEMPTS * calls.size()) {

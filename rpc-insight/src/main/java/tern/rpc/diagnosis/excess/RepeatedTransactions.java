@@ -24,8 +24,8 @@ import tern.rpc.pool.StoreNames;
 
 /**
  * Finds transactions that calls roll back and repeat, for example because another transaction has changed or inserted
- * the same row. Each single statement is then as fast as usual, but calls run all statements several times. The
- * conflict itself is often not a failed statement: with optimistic locking, an update only changes no row.
+ * the same row. Each single statement is then as fast as usual, but calls run all statements several times. Often no
+ * statement fails: with optimistic locking, the update of a changed row simply updates no row.
  */
 public final class RepeatedTransactions {
 

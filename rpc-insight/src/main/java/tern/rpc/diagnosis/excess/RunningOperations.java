@@ -53,9 +53,9 @@ public final class RunningOperations {
     }
 
     /**
-     * Returns whether at least half of the given number of connections belong to calls that have been running an
-     * operation of the given kind for longer than the target and much longer than usual. The thread of a call may still
-     * run it after the call's deadline.
+     * Returns whether calls that hang in an operation of the given kind hold at least half of the given number of
+     * connections. A call hangs if its operation has run for longer than the target and much longer than usual. The
+     * thread of a call may still run the operation after the call's deadline.
      */
     public boolean occupy(int connections, Phase phase) {
         long hanging = excess.accounts.stream()
@@ -80,8 +80,8 @@ public final class RunningOperations {
 
     /**
      * Returns the failed operation that a client library probably retries, after a pause, in running calls. The retried
-     * operation has no name yet. Returns null if no operation failed in the calls that account for at least half of the
-     * time of such unnamed operations.
+     * operation has no name yet. The calls with the failed operation must account for at least half of the time of all
+     * unnamed operations; otherwise returns null.
      */
     private @Nullable Part failing(Kind kind) {
         Part unnamed = Part.of(kind);

@@ -12,8 +12,8 @@ import tern.rpc.diagnosis.failure.FailedPeer;
 
 /**
  * The statements that had not ended when they were observed: the statements of running calls, and the statements that a
- * time limit of the call or of the driver ended. A statement that waits for a lock ends no earlier than this lock or
- * than a time limit.
+ * time limit of the call or of the driver ended. A statement that waits for a lock ends only when the lock is released
+ * or a time limit expires.
  */
 public final class RunningStatements {
 

@@ -18,9 +18,9 @@ import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.stack.StackReader;
 
 /**
- * Recognizes HTTP peers and providers that do not answer: several exchanges or remote calls hang or have ended with a
- * timeout, each of them has taken many times as long as usual, and no answer has arrived since the first of them should
- * have been answered.
+ * Recognizes HTTP peers and providers that do not answer. Several exchanges or remote calls hang or have timed out, and
+ * each of them has taken many times as long as usual. No answer has arrived since the first of them should have been
+ * answered.
  */
 public final class SilentPeers {
 
@@ -30,8 +30,8 @@ public final class SilentPeers {
     private static final String FAILED = " (failed)";
 
     /**
-     * How long an operation must be unanswered before its peer counts as silent, as a multiple of the operation's usual
-     * time, or of the target if the usual time is unknown. A peer that is only slow usually answers sooner.
+     * A peer counts as silent if an operation has been unanswered for at least {@value} times its usual time, or
+     * {@value} times the target if the usual time is unknown. A peer that is only slow usually answers sooner.
      */
     private static final double LONG = 10;
 
@@ -53,8 +53,8 @@ public final class SilentPeers {
     }
 
     /**
-     * Returns whether the peer of the given exchanges or remote calls, which get no answer, answers other operations.
-     * The peer then runs, and something within it delays only the given ones.
+     * Returns whether the peer answers other operations, although it does not answer the given exchanges or remote
+     * calls. If so, the peer is running, and something within it delays only the given operations.
      */
     public boolean answersOthers(Part silent) {
         String peer = OperationNames.store(silent.name());
@@ -211,8 +211,8 @@ public final class SilentPeers {
                 : matching.test(ended);
         return isTimedOut
                 && attempts.eachNanos() >= longNanos(usually)
-                // If a call usually runs several operations, the timeout ends the last one, and the others were
-                // answered.
+                // If a call usually runs several such operations, the timeout ended only the last one. The other
+                // operations were answered.
                 && (attempts.count() <= 1 || attempts.count() > usualCount(call, matching, usually));
     }
 

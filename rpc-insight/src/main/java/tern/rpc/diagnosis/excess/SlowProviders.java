@@ -30,7 +30,7 @@ public final class SlowProviders {
         this.operations = operations;
     }
 
-    /** Returns the names of the recorded calls to this method. Each name contains a provider. */
+    /** Returns the names of the recorded calls to the given method. Each name contains a provider. */
     public Set<String> all(String method) {
         Set<String> all = new TreeSet<>();
         for (List<EndedCall> calls : List.of(evidence.bad(), evidence.good())) {
@@ -47,8 +47,8 @@ public final class SlowProviders {
     }
 
     /**
-     * Returns the names of the recorded calls to this method at the providers where late or failed calls take longer
-     * than usual. Returns an empty set if the usual time of the method is unknown.
+     * Returns the names of the recorded calls to the given method at the providers where late or failed calls take
+     * longer than usual. Returns an empty set if the usual time of the method is unknown.
      */
     public Set<String> slower(String method) {
         Set<String> slower = operations.usualNamed(Phase.RPC, method) < 0 ? new TreeSet<>() : all(method);
@@ -57,7 +57,7 @@ public final class SlowProviders {
     }
 
     /**
-     * Returns whether the method became slower at all of several providers.
+     * Returns whether several providers offer the method, and it became slower at all of them.
      *
      * @param times the extra time of late or failed calls by activity or wait
      */

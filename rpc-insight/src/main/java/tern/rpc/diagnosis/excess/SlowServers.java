@@ -65,8 +65,8 @@ public final class SlowServers {
     }
 
     /**
-     * Returns whether punctual calls run other operations of this kind. The slow operations then have a reason of their
-     * own, and neither their server nor the network is slow.
+     * Returns whether methods that meet the target run other operations of the given kind. If so, the slow operations
+     * are slow for a reason that concerns only them, and not because of their server or the network.
      */
     private boolean arePunctual(Kind kind, String store, Phase phase, Set<String> slower) {
         Map<String, Double> each = new MeanTimes(excess.ledgers(), phase).ofFrequent();
@@ -108,8 +108,8 @@ public final class SlowServers {
     }
 
     /**
-     * Returns the store or peer whose operations account for the largest part of the given extra time, among the stores
-     * and peers whose operations have all become slower. Returns null if there is no such store or peer.
+     * Considers only stores and peers whose operations have all become slower. Returns the store or peer whose
+     * operations take the largest part of the given extra time; null if there is none.
      *
      * @param times the extra time of operations of one kind
      */
@@ -146,8 +146,8 @@ public final class SlowServers {
     }
 
     /**
-     * Returns whether every operation takes many times as long as usual, as if the peer did not answer. The operation
-     * that takes most of the time may then only be the most frequent one.
+     * Returns whether every operation takes many times as long as usual, as if the peer did not answer. In this case,
+     * the operation that takes most of the time may simply be the most frequent one.
      */
     private boolean areAllMuchSlower(Phase phase, Map<String, Double> each) {
         return each.entrySet().stream().allMatch(entry -> {
@@ -178,8 +178,8 @@ public final class SlowServers {
     }
 
     /**
-     * Returns whether the peer answers other requests in their usual time. Considers only calls that met the target
-     * during the miss. The peer as a whole, and the network to it, are then not slow.
+     * Returns whether the peer answers other requests in their usual time. If so, neither the peer as a whole nor the
+     * network to it is slow. Considers only calls that met the target during the miss.
      */
     private boolean areOthersQuick(Phase phase, String store, Set<String> slow) {
         Map<String, long[]> sums = new HashMap<>();

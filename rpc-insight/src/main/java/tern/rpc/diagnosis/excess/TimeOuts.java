@@ -32,18 +32,20 @@ public final class TimeOuts {
     static final double MOST = 0.6;
 
     /**
-     * Replaces {@link #MOST} for a timeout that is much longer than the usual time, but not longer than the slowest
-     * tenth usually takes.
+     * The maximum share of operations that end at a timeout, if the timeout is much longer than the usual time, but not
+     * longer than the slowest tenth usually takes. Otherwise {@link #MOST} or {@link #FEW} applies.
      */
     private static final double SOME = 0.3;
 
-    /** Replaces {@link #MOST} for a timeout that is longer than the slowest tenth usually takes. */
+    /** The maximum share of operations that end at a timeout that is longer than the slowest tenth usually takes. */
     private static final double FEW = 0.15;
 
-    /** An operation counts as repeated even in normal calls if these run it at least {@value} times on average. */
+    /**
+     * An operation counts as repeated even in normal calls if normal calls run it at least {@value} times on average.
+     */
     private static final double SEVERAL = 1.5;
 
-    /** An operation counts as part of normal calls if these run it at least {@value} times on average. */
+    /** An operation counts as part of normal calls if they run it at least {@value} times on average. */
     private static final double RUNS = 0.5;
 
     private static final int MAX_CALLERS = 2;
@@ -428,7 +430,7 @@ public final class TimeOuts {
         return failed.ended.stream()
                 .map(call -> RepeatedOperations.attempts(call, phase, part.name()))
                 .filter(attempts -> attempts.count() > 0)
-                // If calls usually run several operations with this name, the timeout ended only the last operation.
+                // If calls usually run several such operations, the timeout ended only the last operation of the call.
                 .mapToDouble(attempts -> usualCount >= SEVERAL
                         ? Math.max(
                                 attempts.eachNanos(),

@@ -89,7 +89,7 @@ public final class Exceptions {
 
     /**
      * Returns the innermost exception that shows an exhausted limit of this process, such as the limit on open files;
-     * null if there is none. This exception must be searched for, because clients wrap it in the same exceptions as a
+     * null if there is none. The innermost exception is decisive, because clients wrap it in the same exceptions as a
      * failure of their peer. Only JDK and Netty exceptions count, because the message of a client's exception may
      * contain the answer of a peer.
      */

@@ -197,8 +197,8 @@ public final class FailedPeer {
     }
 
     /**
-     * Returns the statement that failed with this SQL state. If none is recorded with this state, returns the statement
-     * that took longest, except a rollback, which follows a failure. Returns null if there is none.
+     * Returns the statement that failed with this SQL state. If no recorded statement has this state, returns the
+     * statement that took longest, except a rollback, which follows a failure. Returns null if there is none.
      */
     static @Nullable Part failedStatement(EndedCall call, String state) {
         Part failed = state.isEmpty()

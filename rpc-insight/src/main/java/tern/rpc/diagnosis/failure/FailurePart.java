@@ -56,7 +56,7 @@ public final class FailurePart {
             "Cannot get a connection, pool", Phase.JDBC_CONNECTION, // DBCP2
             "attempt by a client to checkout a Connection has timed out", Phase.JDBC_CONNECTION, // c3p0
             "Sorry, acquisition timeout", Phase.JDBC_CONNECTION, // Agroal
-            "Acquire operation took longer than", Phase.HTTP_CONNECTION, // the AWS SDK with Netty
+            "Acquire operation took longer than", Phase.HTTP_CONNECTION, // the AWS SDK's client based on Netty
             "Max requests queued per destination", Phase.HTTP_CONNECTION, // Jetty
             "Max requests per destination", Phase.HTTP_CONNECTION,
             "too many concurrent streams", Phase.HTTP_CONNECTION); // message of the JDK's HTTP client for HTTP/2

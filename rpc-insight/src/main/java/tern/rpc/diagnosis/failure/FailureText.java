@@ -279,8 +279,8 @@ public final class FailureText {
     }
 
     /**
-     * Returns whether the given failure of another process shows more than that the process did not answer. If there is
-     * no specific advice for it, it contains only the name of an exception.
+     * Returns whether there is specific advice for the given failure of another process. Without specific advice, the
+     * failure is only the name of an exception, or says only that the process did not answer.
      */
     public static boolean isSpecific(String failure) {
         return !failure.equals(Part.NOT_ACCEPTED)

@@ -10,7 +10,7 @@ import tern.rpc.Phase;
  *
  * @param kind the kind of the operations, such as {@link Phase#HTTP}
  * @param property the name of the property
- * @param limit the time after which a client gives up an operation; more than zero
+ * @param limit the time after which a client stops waiting for an operation; more than zero
  */
 public record TimeLimit(Phase kind, String property, Duration limit) {
 
@@ -37,7 +37,7 @@ public record TimeLimit(Phase kind, String property, Duration limit) {
 
     /** Returns whether this limit may have ended an operation of the given kind that took the given time. */
     public boolean mayEnd(Phase ended, double nanos) {
-        double limitNanos = limit.toSeconds() * 1e9 + limit.toNanosPart(); // toNanos() throws above 292 years.
+        double limitNanos = limit.toSeconds() * 1e9 + limit.toNanosPart(); // toNanos() overflows above 292 years.
         return kind == ended && nanos >= EARLY * limitNanos && nanos <= (1 + LATE) * limitNanos + LATE_NANOS;
     }
 

@@ -19,7 +19,7 @@ public final class WaitLimits {
 
     /**
      * Matches the messages of Reactor's {@code block} and {@code timeout}, and of Guava's futures. The first group is
-     * the number, and the second one is the unit.
+     * the number, and the second group is the unit.
      */
     private static final Pattern LIMIT = Pattern.compile(
             "(?:Timeout on blocking read for |terminal signal within"

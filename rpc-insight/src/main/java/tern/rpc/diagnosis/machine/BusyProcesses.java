@@ -17,8 +17,8 @@ import tern.rpc.NanoClock;
 import tern.rpc.diagnosis.account.Part.Kind;
 
 /**
- * Finds the program whose processes use the most processor time of this machine. In a container, only its own processes
- * are visible. Thread-safe.
+ * Finds the program whose processes use the most processor time of this machine. In a container, only the container's
+ * processes are visible. Thread-safe.
  */
 public final class BusyProcesses {
 
@@ -93,7 +93,10 @@ public final class BusyProcesses {
                     processors);
         }
 
-        /** Returns the kind of the operations that the program runs for its clients; null if it is no known server. */
+        /**
+         * Returns the kind of the operations that the program runs for its clients; null if the program is not a known
+         * server.
+         */
         public @Nullable Kind operations() {
             return SERVERS.get(program);
         }

@@ -38,7 +38,7 @@ public final class ExhaustedHeap {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     private final LongUnaryOperator allocatedBytes;
-    // for each running call, the bytes that its thread had allocated when the call was first seen here
+    // for each running call, the bytes that its thread had allocated when this object first inspected the call
     private Map<CallLedger, Long> firstSeen = new IdentityHashMap<>();
 
     public ExhaustedHeap() {
@@ -104,7 +104,7 @@ public final class ExhaustedHeap {
                 List.of());
     }
 
-    /** Returns text that names the phase that more than half of the calls are in; empty if there is no such phase. */
+    /** Returns text that names the phase of more than half of the calls; empty if there is no such phase. */
     private static String mostlyIn(List<RunningCall> running) {
         int[] counts = new int[PHASES.length];
         running.forEach(call -> counts[call.phase().ordinal()]++);

@@ -49,7 +49,7 @@ final class ExplicitCollections {
         }
         next = now + LENGTH.toNanos() + PAUSE_NANOS;
         if (now - lastEvent > KEPT_NANOS) {
-            callers.clear(); // These callers did not request the current collections, but could outnumber new callers.
+            callers.clear(); // Otherwise these old callers could outnumber the callers of the current collections.
         }
         RecordingStream events = null;
         try {

@@ -20,7 +20,7 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
     private static final double MIN_SECONDS = 1;
     private static final double MAX_SECONDS_TO_FULL = 120;
 
-    /** Replaces {@link #MAX_SECONDS_TO_FULL} for the slow growth that {@link #ofMinutes} finds. */
+    /** The maximum time until the heap is full, in seconds, for the slow growth that {@link #ofMinutes} finds. */
     private static final double MAX_SECONDS_TO_FULL_SLOWLY = 1_200;
 
     /** Slow growth is measured only over periods of at least {@value} minutes. */
@@ -82,14 +82,14 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
     private static final double MIN_SHARE_OTHERS = 0.6;
 
     /**
-     * Replaces {@link #MIN_SHARE_OTHERS} if the collector is not known to have marked the old objects that are still in
-     * use.
+     * The share that applies instead of {@link #MIN_SHARE_OTHERS} if the collector may not have marked the old objects
+     * that are still in use.
      */
     private static final double MIN_SHARE_UNMARKED = 0.8;
 
     /**
-     * {@link #MIN_SHARE_OTHERS} applies even without a known marking cycle if garbage collections pause the process for
-     * at least {@value} of the time. Before Java 20, the JVM does not report the marking cycles of G1.
+     * If garbage collections pause the process for at least {@value} of the time, {@link #MIN_SHARE_OTHERS} is
+     * sufficient even if no marking cycle is known. Before Java 20, the JVM does not report the marking cycles of G1.
      */
     private static final double MUCH_PAUSED = 0.1;
 

@@ -258,9 +258,9 @@ public record Machine(
         }
 
         /**
-         * Returns whether the waits are much longer than usual. Soon after the start, the usual waits are unknown, or
-         * were learned while processors were already scarce. In this case, waits that exceed an absolute limit also
-         * count as long.
+         * Returns whether the waits are much longer than usual. Soon after the start of the process, the usual waits
+         * are unknown, or were learned while processors were already scarce. In this case, waits that exceed an
+         * absolute limit also count as long.
          */
         public boolean isLonger() {
             boolean isRelative =
@@ -328,7 +328,7 @@ public record Machine(
             return name.equals(VIRTUAL) ? VIRTUAL : "threads " + name + "*";
         }
 
-        /** Returns whether threads with this name may be carrier threads. */
+        /** Returns whether threads with the given name may be carrier threads. */
         static boolean mayBeCarriers(String name) {
             return CARRIER.matcher(name).matches();
         }
@@ -480,7 +480,7 @@ public record Machine(
         return !burners.isEmpty() && isBusyWith(burners.get(0));
     }
 
-    /** Returns whether these threads serve no call and use most of this process's processor time. */
+    /** Returns whether the given threads serve no call and use most of this process's processor time. */
     public boolean isBusyWith(Burner burner) {
         return burner.processors() > HALF * Math.max(NEARLY_IDLE, own) && !burner.servesCalls();
     }

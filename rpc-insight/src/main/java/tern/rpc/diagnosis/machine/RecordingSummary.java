@@ -153,8 +153,8 @@ final class RecordingSummary {
     }
 
     /**
-     * Returns text that states the total time of the entries of this kind, because a large share of a short total time
-     * is unimportant.
+     * Returns text that states the total time of the entries of the given kind, because a large share of a short total
+     * time is unimportant.
      */
     private static String ofTime(String word, double all) {
         return TIMED.contains(word) ? String.format(Locale.ROOT, " of %,.0f ms", all) : "";

@@ -35,7 +35,7 @@ public final class VmOperations {
     private static final Pattern OTHER =
             Pattern.compile("(?:Handshake|Rendezvous|G1|Gen|Parallel|Serial|CollectFor|Shenandoah|[ZX][A-Z]).*");
 
-    // operations by their start time in seconds
+    // operations that stopped all threads, by their start in seconds after the start of the JVM
     private final Map<Double, Operation> operations = new ConcurrentHashMap<>();
 
     /**

@@ -29,8 +29,8 @@ public final class ConnectionUse {
     private static final Pattern NUMBERS = Pattern.compile("[-#\\d]+$");
 
     private final Times work = new Times(); // the work of calls that hold a connection
-    private final Map<Place, Double> outside = new HashMap<>(); // the number of inspections, by holder
-    private final Map<Place, Double> nested = new HashMap<>(); // only holders waiting for another connection
+    private final Map<Place, Double> outside = new HashMap<>(); // number of inspections, by holder outside of calls
+    private final Map<Place, Double> nested = new HashMap<>(); // inspections, by holder waiting for a second connection
     private double looks;
 
     /**

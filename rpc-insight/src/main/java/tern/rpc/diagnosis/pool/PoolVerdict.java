@@ -98,11 +98,11 @@ public record PoolVerdict(
     }
 
     /**
-     * Finds the reason why calls wait for this pool.
+     * Finds the reason why calls wait for the given pool.
      *
      * @param nested the holders whose calls wait for a second connection
      * @param lateWithoutWaits whether calls would miss the latency target even if no call waited for a connection
-     * @param waitsMuch whether the wait for this pool takes a large part of the target
+     * @param waitsMuch whether the wait for the pool takes a large part of the target
      * @param burst the number of calls that arrive at once, if they need more connections than the pool has; otherwise
      *     0
      */
@@ -254,7 +254,7 @@ public record PoolVerdict(
                 .toList();
     }
 
-    /** Returns the verdict that calls holding a connection are waiting for a further connection. */
+    /** Returns the verdict that calls holding a connection are waiting for another connection. */
     private static PoolVerdict nested(ObservedPool pool, ConnectionUse use, List<String> facts) {
         ConnectionUse.Place place = use.nestedPlace(pool.now().name());
         List<String> all = new ArrayList<>();

@@ -95,7 +95,7 @@ public final class Remedy {
                 callsOfThisSize(pool), kind, forWorkers ? 0 : Math.max(0, pool.holdNanos()), limit, withBacklog);
     }
 
-    /** Returns the calls that began after the pool became smaller. Earlier calls waited for another number of places. */
+    /** Returns the calls that began after the pool became smaller. Earlier calls used a larger pool. */
     private List<CallTrace.Call> callsOfThisSize(ObservedPool pool) {
         PoolSizes.Reduced reduced = pool.reduced();
         return reduced == null

@@ -115,8 +115,8 @@ public final class AwaitedWork {
      * calls wait for a future, and were working in nearly all samples of these calls. A scheduler with one thread is an
      * example: while a long job occupies the thread, the job that completes the futures has to wait. Threads that are
      * always busy are also busy during every wait. Such threads count only if their name is the name of a scheduler's
-     * threads. Returns null if no group of threads or more than one meets these conditions. Ignores threads whose
-     * executor is measured by Tern.
+     * threads. Returns null unless exactly one group of threads meets these conditions. Ignores threads whose executor
+     * Tern measures.
      */
     @Nullable
     String occupyingThreads(Part wait) {
@@ -373,9 +373,9 @@ public final class AwaitedWork {
     }
 
     /**
-     * Returns text about tasks that failed on the executor of this wait, such as {@code 12 tasks of "mail" ended with
-     * NumberFormatException in Menu.price:9}; null if there are no such tasks, or only a few. Calls may be waiting for
-     * a signal that a failed task did not send.
+     * Returns text about failed tasks of the executor that the given wait is for, such as {@code 12 tasks of "mail"
+     * ended with NumberFormatException in Menu.price:9}; null if there are no such tasks, or only a few. Calls may be
+     * waiting for a signal that a failed task did not send.
      */
     @Nullable
     public String failedTasks(Part wait) {
@@ -392,7 +392,7 @@ public final class AwaitedWork {
                 .orElse(null);
     }
 
-    /** Returns whether a call with this wait has waited for a thread of this executor. */
+    /** Returns whether a call with the given wait has waited for a thread of the given executor. */
     private boolean isUsedIn(Part wait, String executor) {
         return excess.accounts.stream()
                 .filter(counted -> counted.times().of(wait) > 0)
@@ -401,7 +401,7 @@ public final class AwaitedWork {
                         entry -> entry.kind() == Phase.EXECUTOR && entry.name().equals(executor));
     }
 
-    /** Returns the operations that these threads run and that take about their usual time, with their times. */
+    /** Returns the operations of the given threads that take about their usual time, with their times. */
     private List<String> usualWork(String name, TaskSamples threads) {
         List<OutsideWork.Operation> known = outside.of(name, threads);
         if (!known.isEmpty()) {

@@ -34,8 +34,8 @@ public final class CallerRuns {
     }
 
     /**
-     * Returns the name of the executor whose rejected tasks most calls run; null if it is unknown. The ledgers of calls
-     * contain the names of measured executors.
+     * Returns the name of the executor whose rejected tasks are run by the most calls; null if it is unknown. The
+     * ledgers of calls contain the names of measured executors.
      */
     public @Nullable String executor() {
         Map<String, Integer> calls = new TreeMap<>();

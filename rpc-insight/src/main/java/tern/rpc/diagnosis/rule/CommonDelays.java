@@ -102,8 +102,8 @@ public final class CommonDelays {
     /**
      * If all operations have become a little slower, attributes their time and the calls' own time to one cause: the
      * processors if they are saturated, and otherwise something that the operations share. Does nothing if most of the
-     * extra time was not measured in these operations, but in waits for pools or locks, or in operations that hang: a
-     * little delay of each operation does not explain these waits.
+     * extra time was measured in waits for pools or locks, or in operations that hang, because a small delay of each
+     * operation does not explain them.
      */
     void passOn(ExcessTime excess, TimesByCause byCause) {
         Times slower = byCause.only(part -> (OPERATIONS.contains(part.kind()) && !OperationNames.isFailing(part.name()))

@@ -43,7 +43,7 @@ public final class DatabaseLocks {
      */
     private static final double LITTLE = 0.1;
 
-    /** A lock of all tables is reported only if at least {@value} different writing statements wait. */
+    /** A lock on all tables is reported only if at least {@value} different writing statements wait. */
     private static final int MIN_LOCKED = 3;
 
     /** Writing statements that take at least this much longer than usual wait for a lock, and not for the log disk. */
@@ -238,8 +238,9 @@ public final class DatabaseLocks {
     }
 
     /**
-     * Returns the writing statements that wait for a lock of all tables: most writing statements, of several tables.
-     * The others may have been executed before the lock was taken. Returns an empty set if there is no such lock.
+     * Returns the writing statements that wait for a lock on all tables: most writing statements, on several tables.
+     * The other writing statements may have been executed before the lock was taken. Returns an empty set if there is
+     * no such lock.
      */
     private Set<String> lockedWrites(Set<String> writes, Set<String> reads) {
         Set<String> locked = only(writes, this::isLocked);
@@ -273,8 +274,8 @@ public final class DatabaseLocks {
     }
 
     /**
-     * Returns whether the reading statements slowed down little: each by at most a small share of the smallest slowdown
-     * of a writing statement.
+     * Returns whether the reading statements slowed down only slightly: each by at most a small share of the smallest
+     * slowdown of a writing statement.
      */
     private boolean areLittleSlower(Set<String> reads, Set<String> writes) {
         double smallest = writes.stream().mapToDouble(this::longer).min().orElse(0);

@@ -24,7 +24,7 @@ public final class EqualWaits {
 
     private EqualWaits() {}
 
-    /** Returns the evidence that nearly all of these waits end after the same time; null if they do not. */
+    /** Returns the evidence that nearly all of the given waits end after the same time; null if they do not. */
     public static @Nullable String fact(ExcessTime excess, Part wait) {
         double[] times = excess.accounts.stream()
                 .filter(counted ->

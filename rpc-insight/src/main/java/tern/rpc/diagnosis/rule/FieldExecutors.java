@@ -110,7 +110,7 @@ final class FieldExecutors {
         }
     }
 
-    /** Returns the executor in a static field; null for a field of an object, which is unknown. */
+    /** Returns the executor in a static field; null for an instance field, because the object is unknown. */
     private static @Nullable Executor valueOf(Field field) {
         if (!Modifier.isStatic(field.getModifiers())) {
             return null;

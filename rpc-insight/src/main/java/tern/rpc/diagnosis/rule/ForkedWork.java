@@ -27,8 +27,8 @@ import tern.rpc.pool.PoolSnapshot;
 public final class ForkedWork extends Rule {
 
     /**
-     * The common pool can be the cause only if the own threads of at least {@value} late calls process items of their
-     * parallel stream.
+     * The common pool can be the cause only if at least {@value} late calls process items of their parallel stream on
+     * their own threads.
      */
     private static final int MIN_CALLS = 3;
 
@@ -39,8 +39,8 @@ public final class ForkedWork extends Rule {
     private static final double MOSTLY = 0.5;
 
     /**
-     * Replaces {@link #MOSTLY} if only one exchange is slow. The value is higher, because the exchange's peer may be
-     * slow.
+     * If only one exchange is slow, the common pool must be full in at least {@value} of the exchange's samples. The
+     * value is higher than {@link #MOSTLY}, because the exchange's peer may be slow.
      */
     private static final double NEARLY_ALWAYS = 0.8;
 

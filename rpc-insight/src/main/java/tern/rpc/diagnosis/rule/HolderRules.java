@@ -29,8 +29,7 @@ import tern.rpc.pool.PoolKind;
 
 /**
  * Attributes waits for permits, for pooled objects, and for locks without a known owner to the work of the calls that
- * likely hold them. The likely holders are needed if the holders use a client that Tern does not measure. Ledgers do
- * not record the work of such a client.
+ * likely hold them. The ledgers do not show the holders if they use a client that Tern does not measure.
  */
 public final class HolderRules extends Rule {
 
@@ -170,8 +169,9 @@ public final class HolderRules extends Rule {
     }
 
     /**
-     * Attributes the wait for a lock, a permit or an object to the cause to which earlier rules have attributed most of
-     * the time of the holders' operations, such as a database that does not answer, or the lookup of a host name.
+     * Attributes the wait for a lock, a permit or an object to the cause of the holders' operations, if earlier rules
+     * have attributed most of the operations' time to another cause. Examples are a database that does not answer, or
+     * the lookup of a host name.
      *
      * @param phase the kind of the holders' operations
      * @param isOfCall whether the holders serve calls
@@ -185,7 +185,7 @@ public final class HolderRules extends Rule {
             others = new Times();
         }
         if (!isOfCall) {
-            // These holders may use other peers than the calls. Only a peer that answers nobody is a likely reason.
+            // These holders may use different peers than the calls. Only a peer that answers nobody is a likely reason.
             others = others.only(cause -> cause.name().endsWith(Part.SILENT));
             others.addAll(byCause.only(cause -> cause.kind() == kind && silentPeers.isSilent(cause)), 1);
         }
@@ -202,8 +202,8 @@ public final class HolderRules extends Rule {
     }
 
     /**
-     * Returns the kind of the operation that the threads of an executor, or the owner of a lock that serves no call,
-     * run in at least half of the samples; null if there is none.
+     * Returns the kind of operation that threads outside of calls run in at least half of the samples; null if there is
+     * none. These threads are the threads of an executor, or the owner of a lock.
      */
     private @Nullable Phase operationOfOwner(Part part) {
         PoolVerdict pool = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
@@ -222,8 +222,8 @@ public final class HolderRules extends Rule {
     }
 
     /**
-     * Returns the causes of the extra time of the given operations that are not operations themselves, such as the
-     * lookup of a host name during an exchange, or a database that does not answer.
+     * Returns the other causes of the given operations' extra time, such as the lookup of a host name during an
+     * exchange, or a database that does not answer.
      */
     private Times otherCausesOf(Phase phase, Kind kind, Times operation) {
         Times apart = excess.samples.movedFrom(phase);
@@ -308,8 +308,7 @@ public final class HolderRules extends Rule {
         if (isLock || LibraryWaits.isOwnPool(part) || isQueue(part, samples)) {
             return samples.likelyHolders(part);
         }
-        // Stacks do not distinguish a gate that the application has built with a Condition from other waits for a
-        // signal.
+        // If the application limits concurrent work with a Condition, stacks show only a wait for a signal.
         LikelyHolders.Activity activity = isSignal(part, samples) ? samples.likelyHolders(part) : null;
         return activity != null && activity.phase().isOperation() ? activity : null;
     }
@@ -320,7 +319,8 @@ public final class HolderRules extends Rule {
 
     /**
      * Returns whether application code waits for an object from a queue, or for a free place in a queue. Applications
-     * often limit concurrent work with a queue: code takes an object, or puts one, before the work.
+     * often limit concurrent work with a queue: before the work, code takes an object from the queue or puts one into
+     * it.
      */
     public static boolean isQueue(Part part, CallSamples samples) {
         String called = part.kind() == Kind.RESULT ? samples.calledIn(part) : null;

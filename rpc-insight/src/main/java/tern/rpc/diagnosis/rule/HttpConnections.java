@@ -51,7 +51,7 @@ public final class HttpConnections {
 
     private static final double WIDE_NANOS = 10e6;
 
-    /** The time that a client needs at most to open a connection if the peer accepts connections. */
+    /** The maximum time that a client needs to open a connection if the peer accepts connections. */
     private static final long SLOW_CONNECT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final Evidence evidence;
@@ -128,7 +128,10 @@ public final class HttpConnections {
                 facts);
     }
 
-    /** Describes a peer whose slow answers keep the connections in use. More connections would only add load to it. */
+    /**
+     * Describes a peer whose slow answers keep the connections in use. More connections would only add load to the
+     * peer.
+     */
     private static Found slowPeer(String host, String place, double used, double usually) {
         return new Found(
                 "SLOW HTTP PEER",

@@ -22,7 +22,7 @@ final class LocalStores extends Rule {
 
     private static final double HALF = 0.5;
 
-    /** The beginning of a database's address. */
+    /** The prefix of JDBC URLs. */
     private static final String DATABASE = "jdbc:";
 
     /** Matches the host in the address of a server that certainly runs on this machine. */
@@ -37,9 +37,9 @@ final class LocalStores extends Rule {
     }
 
     /**
-     * Attributes three times to the operation that makes a server on this machine keep the processors busy: the waits
-     * for a processor, the extra time of all operations of the server, and the extra time of other operations that have
-     * become slower to a lesser degree.
+     * Attributes three kinds of time to the operation that makes a server on this machine keep the processors busy: the
+     * waits for a processor, the extra time of all operations of the server, and the extra time of other operations
+     * that have become slower to a lesser degree.
      *
      * @return whether there is such an operation
      */

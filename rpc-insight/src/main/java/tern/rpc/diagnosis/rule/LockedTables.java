@@ -24,15 +24,15 @@ import tern.rpc.diagnosis.sample.Statements;
 /**
  * Finds a locked table: running statements on one table hang, while the database answers other statements. As soon as
  * the hanging statements occupy all connections, the database gets no other statements. The database then seems to be
- * dead, so the answers since the first statement began to hang are decisive.
+ * dead. Therefore this class checks whether the database has answered since the first statement began to hang.
  */
 public final class LockedTables {
 
     private static final int MIN_CALLS = 3;
 
     /**
-     * A table can be the locked table only if at least {@value} of the hanging statements use it. The others may hang
-     * for a different reason.
+     * A table can be the locked table only if at least {@value} of the hanging statements use it. Other statements may
+     * hang for a different reason.
      */
     private static final double MOST = 0.8;
 
@@ -180,7 +180,7 @@ public final class LockedTables {
 
     /**
      * Returns the cause if the given statement hangs because a session locks its table. Returns null if the statement
-     * hangs for a different reason: if only one statement hangs, it may be slow, and if all statements that hang on the
+     * may hang for a different reason. If only one statement hangs, it may be slow. If all statements that hang on the
      * table only change rows, they may wait for a row.
      *
      * @param in the code that runs the statement, preceded by {@code " in "}; empty if unknown

@@ -46,7 +46,7 @@ public final class LookupRules {
         for (Part part : byCause.longestFirst()) {
             boolean isPool = part.kind() == Kind.POOL;
             Kind peer = isPool ? kinds.ofPool(part) : part.kind();
-            // Database drivers look up names on the thread of the call, so waits for statements are ignored here.
+            // Database drivers look up names on the thread of the call, so this rule ignores waits for statements.
             boolean waits = isPool || part.kind() == Kind.HTTP || part.kind() == Kind.RPC || part.kind() == Kind.REDIS;
             String threads = peer == null || !waits
                     ? null

@@ -24,8 +24,9 @@ final class LoopRules extends Rule {
     private static final double OCCUPIED = 0.5;
 
     /**
-     * Replaces {@link #OCCUPIED} for waits for a known peer. The value is higher for two reasons: the peer itself may
-     * be slow, and many event loops usually compute for half of their time.
+     * If calls wait for a known peer, at least {@value} of the samples of the thread that reads the answers must show
+     * application code. The value is higher than {@link #OCCUPIED} for two reasons: the peer itself may be slow, and
+     * many event loops usually compute for half of their time.
      */
     private static final double FULLY_OCCUPIED = 0.9;
 

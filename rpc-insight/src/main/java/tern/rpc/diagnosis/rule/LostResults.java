@@ -25,7 +25,7 @@ public final class LostResults {
 
     private LostResults() {}
 
-    /** Returns the evidence that the results of these waits never come; null if there is none. */
+    /** Returns the evidence that the results of the given waits never come; null if there is none. */
     public static @Nullable String fact(Evidence evidence, ExcessTime excess, Part wait) {
         List<ExcessTime.Counted> lost = excess.accounts.stream()
                 .filter(counted -> !counted.call().ledger().isEnded())

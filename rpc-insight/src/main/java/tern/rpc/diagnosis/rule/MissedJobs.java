@@ -14,8 +14,8 @@ import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.OutsideOperations;
 
 /**
- * Extends the advice for an operation that has become more frequent in calls, if a thread that serves no call, such as
- * the thread of a scheduled job, usually runs the same operation but has not run it in time. The extended advice is to
+ * Extends the advice for an operation that calls run more often than usual. Usually, a thread that serves no call runs
+ * the operation regularly, for example in a scheduled job, but it has not run it in time. The extended advice is to
  * make this thread run the operation again, so that calls need not run it.
  */
 public final class MissedJobs {

@@ -64,7 +64,7 @@ public final class OutsideWork {
                 .toList();
     }
 
-    /** Returns the measured operations of the given threads, see {@link #of}. Their usual times may be unknown. */
+    /** Returns the operations that {@link #of} returns, and also the operations whose usual times are unknown. */
     private List<Operation> all(String name, TaskSamples threads) {
         Part largest =
                 threads.parts.isEmpty() ? null : threads.parts.longestFirst().get(0);
@@ -82,8 +82,8 @@ public final class OutsideWork {
     }
 
     /**
-     * Returns the usual time of the operation; negative if it is unknown. A task of a call runs its operations outside
-     * of the call only if the call has ended before. Usually, such operations may therefore belong to calls.
+     * Returns the usual time of the operation; negative if it is unknown. If it is unknown outside of calls, returns
+     * the usual time in calls. A task's operations count as operations of its call until the call has ended.
      */
     private double usualNanos(OutsideOperations.Timed timed) {
         double outside = evidence.usual().reliableFigure(Baseline.OUTSIDE + timed.key());
@@ -111,9 +111,8 @@ public final class OutsideWork {
     }
 
     /**
-     * Returns the operations of threads that serve no call. The operations must have become slower, and may be the
-     * given operation. The name of the given operation is unknown, because the operation is known only from samples of
-     * these threads.
+     * Returns operations of threads that serve no call and have become slower. One of them may be the given operation.
+     * The name of the given operation is unknown, because the operation is known only from samples of these threads.
      */
     public List<Operation> slowerIn(Part called) {
         return in(called).stream()

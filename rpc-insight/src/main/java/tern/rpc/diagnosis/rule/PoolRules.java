@@ -61,7 +61,7 @@ final class PoolRules extends Rule {
 
     private static final double HALF = 0.5;
 
-    /** "Many" failed calls are more than one in {@value} calls. */
+    /** The share of failed calls counts as high if it exceeds one in {@value}. */
     private static final int MANY_FAILED = 10;
 
     private final OperationCounts counts;
@@ -109,7 +109,7 @@ final class PoolRules extends Rule {
             if (!slow && !hangs) {
                 continue;
             }
-            // Calls whose operations hang often did not wait for their connections.
+            // If calls hang in their operations, often none of them has waited for a connection.
             Times work = operation != null && hangs
                     ? byCause.causesOf(measured -> measured.kind() == operation).only(PoolRules::mayHold)
                     : workOfHolders().only(other -> operation == null || other.kind() != Kind.ELSEWHERE);
@@ -143,7 +143,7 @@ final class PoolRules extends Rule {
                 }
             }
             if (operation != null && !hangs && work.sum(operation) <= 0 && work.sum() < MIN_WORK * byCause.of(part)) {
-                // The operations take their usual time, and the little other work does not explain the wait.
+                // The operations take their usual time, and the other work is too short to explain the wait.
                 pools.put(verdict.name(), verdict.tooSmall());
                 continue;
             }
@@ -159,11 +159,11 @@ final class PoolRules extends Rule {
     }
 
     /**
-     * Returns the share of the wait that belongs to the size of the pool, if the pool became smaller about when calls
-     * began to miss the target, and its connections are also held for longer than usual. The load of a pool is
-     * proportional to the time for which connections are held, and inversely proportional to the size. The share is the
-     * part of the load's increase, on a logarithmic scale, that the smaller size explains. Returns 0 if the pool did
-     * not become smaller, or if the usual time is unknown.
+     * Returns the share of the wait that is due to a smaller pool size. The pool must have become smaller at about the
+     * time when calls began to miss the target. In addition, its connections are held for longer than usual. The load
+     * of a pool is proportional to the time for which connections are held, and inversely proportional to the size. The
+     * share is the part of the load's increase, on a logarithmic scale, that the smaller size explains. Returns 0 if
+     * the pool did not become smaller, or if the usual time is unknown.
      */
     private double shareOfSize(PoolVerdict verdict) {
         PoolSizes.Reduced reduced = verdict.pool().reduced();
@@ -183,8 +183,8 @@ final class PoolRules extends Rule {
     /**
      * Returns the operations on the server of a pool that opens connections slowly, if these operations have become
      * slower too; otherwise an empty result. The server is then slow for new and open connections, or does not answer
-     * for a while, and the pool opens new connections only because timeouts have closed the other ones. If timeouts end
-     * several operations, their time does not matter, because the wait for new connections may be much longer.
+     * for a while. The pool opens new connections only because timeouts have closed the other connections. If timeouts
+     * end several operations, their time does not matter, because the wait for new connections may be much longer.
      */
     private Times ofSlowServer(Part wait, PoolVerdict verdict) {
         Kind operation = operationOf(verdict);
@@ -276,9 +276,9 @@ final class PoolRules extends Rule {
     /**
      * Returns whether threads that serve no call occupy the pool. The threads occupy the pool if at least half of its
      * connections are in use and calls hold fewer than half of these connections. A call is assumed to hold a
-     * connection to Redis or an HTTP peer during its operations, and a connection to a database during all of its work,
-     * which is the longest possible time. If many calls fail, this method returns false for databases: a failed call
-     * has often held no connection, so its work does not show how long calls hold connections.
+     * connection to Redis or an HTTP peer during its operations. It is assumed to hold a connection to a database
+     * during all of its work, which is the longest possible time. If many calls fail, this method returns false for
+     * databases: a failed call has often held no connection, so its work does not show how long calls hold connections.
      *
      * @param operation the kind of operation for which calls borrow connections; null if there is no such kind
      */
@@ -304,8 +304,8 @@ final class PoolRules extends Rule {
     }
 
     /**
-     * Returns whether connections of a client are lost: in the observed period, none was taken, although calls wait for
-     * one, and no thread was found that uses one. Returns false for reactive clients, whose pools have no settings:
+     * Returns whether connections of a client are lost: calls wait for a connection, but none was taken in the observed
+     * period, and no thread was found using one. Returns false for reactive clients, whose pools have no settings:
      * streams may keep their connections without a thread.
      */
     private boolean isLeaked(PoolVerdict verdict, @Nullable Kind operation) {

@@ -28,7 +28,10 @@ final class PressureRules extends Rule {
     private static final Set<Kind> BY_MEMORY =
             EnumSet.of(Kind.NATIVE, Kind.JVM_PAUSE, Kind.OUTSIDE, Kind.COLLECTOR, Kind.UNEXPLAINED, Kind.CLASS_LOADING);
 
-    /** Kinds that take longer, too, if the machine lacks memory. All other kinds are not affected. */
+    /**
+     * The kinds of activities that also take longer if the machine lacks memory. Other kinds of activities are not
+     * affected.
+     */
     private static final Set<Kind> SLOWED =
             EnumSet.of(Kind.COMPUTING, Kind.FILE, Kind.LOG, Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC, Kind.RUN_QUEUE);
 

@@ -61,8 +61,8 @@ final class ProcessorRules extends Rule {
     private static final int SEVERAL = 3;
 
     /**
-     * Busy processors delay work by waits of milliseconds. They are not the cause of work whose delay is at least
-     * {@value} times the maximum delay of an operation that stands out, even if nothing else is slower.
+     * Busy processors delay work only by milliseconds. They do not explain a delay of at least {@value} times the
+     * maximum delay of an operation that stands out, even if nothing else is slower.
      */
     private static final double FAR_LONGER = 5;
 
@@ -86,9 +86,9 @@ final class ProcessorRules extends Rule {
 
     /**
      * Attributes a part of the unexplained time, and of the time for reading requests, to the wait for a processor, if
-     * work other than calls takes the processors. No sample divides these times. The unexplained time of a call that
-     * hangs is no such wait, because a wait for a processor ends soon. Then attributes this wait to the container's
-     * CPU quota if the process is being throttled.
+     * work other than calls takes the processors. Samples do not show how these times are divided. The unexplained time
+     * of a call that hangs is not counted, because a wait for a processor ends soon. If the process is being throttled,
+     * the wait is then attributed to the container's CPU quota.
      */
     void passOnRunQueue() {
         Part part = Part.of(Kind.RUN_QUEUE);
@@ -121,9 +121,10 @@ final class ProcessorRules extends Rule {
 
     /**
      * If other processes saturate the processors, attributes two kinds of time to the processors: short pauses of the
-     * whole process, and short waits for connections that a pool opens or checks too slowly. A longer wait has a reason
-     * of its own, such as a database that does not answer. The measured pauses do not contain waits for a processor.
-     * Busy processors therefore do not explain a long pause: something else, such as a signal, stops the process.
+     * whole process, and short waits for connections that a pool opens or checks too slowly. A longer wait has a
+     * different reason, such as a database that does not answer. The measured pauses do not contain waits for a
+     * processor. Busy processors therefore do not explain a long pause: something else, such as a signal, stops the
+     * process.
      */
     void passOnToOtherProcesses() {
         Part processors = Part.of(Kind.RUN_QUEUE);
@@ -155,12 +156,13 @@ final class ProcessorRules extends Rule {
      * operations of one kind are enough, because their server may run on this machine. Two kinds of causes remain
      * separate: an activity or wait that takes most of the extra time, and code whose processor time exceeds the time
      * of the slower operations. An operation that was delayed far more than all others is always separate, and its time
-     * does not count for these comparisons. There are two exceptions. All operations of a kind together are not a separate cause if
-     * work other than calls saturates the processors and operations of another kind are slower, too. A single operation
-     * is not a separate cause if threads of this process that serve no call take the processors and calls measurably
-     * wait for a processor. If threads that serve calls wait for a processor as briefly as usual, the processors are
-     * not the cause. Low-priority processes, for example, saturate the processors without delaying calls. If the
-     * processors are usually about as busy as they are now, calls must also wait for a processor measurably.
+     * does not count for these comparisons. There are two exceptions. All operations of a kind together are not a
+     * separate cause if work other than calls saturates the processors and operations of another kind are slower, too.
+     * A single operation is not a separate cause if threads of this process that serve no call take the processors and
+     * calls measurably wait for a processor. If threads that serve calls wait for a processor as briefly as usual, the
+     * processors are not the cause. Low-priority processes, for example, saturate the processors without delaying
+     * calls. If the processors are usually about as busy as they are now, calls must also wait for a processor
+     * measurably.
      */
     void passOnToProcessors() {
         Machine machine = evidence.machine();
@@ -216,8 +218,8 @@ final class ProcessorRules extends Rule {
 
     /**
      * Returns whether saturated processors may explain the extra time of the given activity. Busy processors make
-     * operations slower, but they do not explain why calls run other operations than usual, run them more often, or
-     * wait for a single operation much longer than for all others.
+     * operations slower. They do not explain why calls run different operations, run operations more often, or wait
+     * much longer for one operation than for all others.
      */
     private boolean mayWait(Part part) {
         return Operations.phase(part.kind()) != null
@@ -264,8 +266,8 @@ final class ProcessorRules extends Rule {
     }
 
     /**
-     * Returns true if at least three kinds of work take longer (for example the calls' own work, statements and
-     * exchanges) and the threads that serve calls wait much longer for a processor than usual.
+     * Returns true if at least three kinds of work take longer, for example the calls' own work, statements and
+     * exchanges. In addition, the threads that serve calls must wait much longer for a processor than usual.
      */
     private boolean isEverythingSlower(Times waiting) {
         double all = allButOutstanding();

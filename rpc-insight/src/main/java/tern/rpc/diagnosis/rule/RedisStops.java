@@ -20,7 +20,7 @@ import tern.rpc.pool.OutsideOperations;
 /**
  * Finds commands that block the Redis server, or whose large replies block a shared connection to it. Redis runs one
  * command at a time, so a command over many elements delays all other commands. Some commands are known to be slow.
- * Other blocking commands are recognized by taking much longer than the commands waiting for them.
+ * Other commands count as blocking if they take much longer than the commands waiting for them.
  */
 final class RedisStops {
 
@@ -39,10 +39,10 @@ final class RedisStops {
     private static final double GROWTH = 0.5;
 
     /**
-     * A command of a thread that serves no call is assumed to block the server only if its additional time is at least
-     * {@value} times the mean additional time of every waiting command. The mean covers all calls. This mean is smaller
-     * than the blocking command's additional time for two reasons: not every command waits, and a waiting command waits
-     * only for the remaining part of the blocking command.
+     * A command of a thread that serves no call is assumed to block the server only if its additional time is long
+     * enough: at least {@value} times the mean additional time of each waiting command. The mean covers all calls. It
+     * is smaller than the blocking command's additional time for two reasons: not every command waits, and a waiting
+     * command waits only for the remaining part of the blocking command.
      */
     private static final double LONGER_OUTSIDE = 1.5;
 

@@ -131,7 +131,7 @@ public final class ResultRules extends Rule {
     /**
      * Returns the only executor that is full and has many more waiting tasks than usual, if the code waits for a task
      * or a future. Returns null if there is no such executor. The tasks that the calls wait for have not started on
-     * such an executor, so no stack shows these tasks.
+     * such an executor, so they appear in no stack.
      */
     private @Nullable PoolVerdict onlyFullExecutor(Part wait) {
         String called = wait.kind() == Kind.RESULT ? excess.samples.calledIn(wait) : null;
@@ -199,8 +199,8 @@ public final class ResultRules extends Rule {
     /**
      * Returns whether unrelated tasks occupy the executor. Unrelated tasks occupy the executor if the calls' tasks wait
      * for a thread, and no running task executes code of the class that waits for the results. Ledgers do not record
-     * waits for the common pool, so for that pool it is enough that its queue is not empty. If the tasks that no call
-     * has submitted are counted, the count decides, because they may run code of the same class.
+     * waits for the common pool, so for that pool it is enough that its queue is not empty. If the executor counts the
+     * tasks that no call has submitted, this count is decisive, because such tasks may run code of the same class.
      */
     private boolean isOccupiedByOthers(PoolVerdict pool, TaskSamples executor, Part wait) {
         double queued = byCause.of(new Part(Kind.POOL, pool.name()));

@@ -52,7 +52,7 @@ final class RowHolderRules extends Rule {
         }
     }
 
-    /** Returns whether at least half of the late or failed calls would meet the target without this wait. */
+    /** Returns whether at least half of the late or failed calls would meet the target without the given wait. */
     private boolean makesCallsLate(Part wait) {
         return excess.saves(part -> part.equals(wait) ? 1 : 0) >= HALF;
     }

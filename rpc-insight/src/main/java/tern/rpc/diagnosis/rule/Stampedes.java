@@ -113,7 +113,7 @@ public final class Stampedes {
                     && call.startedNanos() - closedNanos < 0;
         }
 
-        /** Returns whether, before the next burst begins, there is a period in which calls do not run the operation. */
+        /** Returns whether calls stop running the operation for a while before the next burst begins. */
         boolean isApartFrom(Burst next) {
             return next.fromNanos - closedNanos >= closedNanos - fromNanos;
         }
@@ -267,9 +267,9 @@ public final class Stampedes {
     }
 
     /**
-     * Returns whether few of the calls that met the target ran this operation. Only the methods whose late or failed
-     * calls ran the operation are examined. A frequent operation that stalls occasionally is not the operation of a
-     * stampede.
+     * Returns whether few of the calls that met the target ran the given operation. Only the methods whose late or
+     * failed calls ran the operation are examined. A frequent operation that stalls occasionally is not the operation
+     * of a stampede.
      */
     private boolean isRareInGood(Phase phase, String name) {
         Set<String> methods = counts.methodsThatRun(phase, name).keySet();
@@ -293,9 +293,9 @@ public final class Stampedes {
     }
 
     /**
-     * Returns whether, among the calls that arrived during the bursts, more met the target without the operation than
-     * ran it. The calls without the operation do not need the entry, or get it from somewhere else, such as a circuit
-     * breaker's fallback.
+     * Considers the calls that arrived during the bursts. Returns whether more of them met the target without the
+     * operation than ran it. The calls without the operation do not need the entry, or get it from somewhere else, such
+     * as a circuit breaker's fallback.
      */
     private boolean manyManageWithout(List<Burst> bursts, Phase phase, String name) {
         List<EndedCall> good = excess.goodDuringMiss();
@@ -354,7 +354,7 @@ public final class Stampedes {
      * Returns true if most calls that arrived during the burst ran the operation and the number of arrived calls was
      * not higher than usual. If only few calls ran the operation, the calls need different data. If many more calls
      * than usual arrived, each of the calls may have needed the operation anyway. The same is true if the calls arrived
-     * much faster one after another than usual, as several calls of one page do.
+     * in much quicker succession than usual, as the calls of one page do.
      */
     private boolean areAllCalls(Burst burst) {
         double perSecond = evidence.rates().stream()

@@ -313,7 +313,7 @@ public final class SymptomRules extends Rule {
     private void mergeProviders() {
         SlowProviders providers = new SlowProviders(evidence, operations);
         Times remote = byCause.only(part -> part.kind() == Kind.RPC);
-        Map<String, Boolean> slow = new HashMap<>(); // whether a method is slower at all its providers
+        Map<String, Boolean> slow = new HashMap<>(); // for each method, whether it is slower at all of its providers
         for (Part part : byCause.longestFirst()) {
             String method = operations.manyCallsOf(part);
             String late = method == null && excess.isMostlyFailure(part) ? lateMethodOf(part) : null;

@@ -12,8 +12,8 @@ import tern.rpc.diagnosis.pool.PoolVerdict;
 
 /**
  * The tasks of an executor: their number and their duration, both compared with the usual values. The product of both
- * is the number of threads that the tasks keep busy. If only one of the two would fill the executor, this one has also
- * grown by the larger factor. The larger factor therefore shows why an executor is full.
+ * is the number of threads that the tasks keep busy. If only the number or only the duration would fill the executor,
+ * it is also the one that has grown by the larger factor. The larger factor therefore shows why an executor is full.
  *
  * @param perSecond the number of tasks that are submitted per second, including tasks that have not started yet
  * @param usualPerSecond the usual number of tasks per second; -1 if unknown
@@ -47,7 +47,7 @@ public record TaskLoad(
     }
 
     /**
-     * Returns how many times as many calls as usual arrive that submit tasks to the executor; 1 if none of the late
+     * Returns the number of calls that submit tasks to the executor, divided by the usual number; 1 if none of the late
      * methods is called much more often.
      */
     private static double factorOfCalls(String executor, Evidence evidence, ExcessTime excess) {

@@ -181,9 +181,9 @@ final class TaskRules extends Rule {
     }
 
     /**
-     * Returns whether all threads run tasks of the waiting calls and wait for futures in application code, although no
-     * task has started in the observed period and none calls a remote method. The awaited futures then most likely
-     * belong to tasks in the queue.
+     * Returns whether all threads run tasks of the waiting calls and wait for futures in application code. In addition,
+     * no task has started in the observed period, and no task calls a remote method. The awaited futures then most
+     * likely belong to tasks in the queue.
      */
     private boolean isDeadlocked(PoolVerdict executor, TaskSamples tasks) {
         return executor.pool().since().taken() == 0

@@ -68,8 +68,8 @@ final class TasksOfCallers extends Rule {
     }
 
     /**
-     * Returns whether the tasks of an executor, some of which the submitting threads run themselves, take several times
-     * as long as usual.
+     * Returns whether the tasks of an executor take several times as long as usual. The submitting threads run some of
+     * these tasks themselves.
      */
     private boolean areTasksSlower() {
         String executor = new CallerRuns(evidence, excess, pools).executor();
@@ -88,7 +88,9 @@ final class TasksOfCallers extends Rule {
         return pool.usualHoldNanos() > 0 && pool.holdNanos() >= SLOWER * pool.usualHoldNanos();
     }
 
-    /** Returns whether calls that did not run a rejected task also spent at least half of their time on this work. */
+    /**
+     * Returns whether calls that did not run a rejected task also spent at least half of their time on the given work.
+     */
     private boolean isSlowInOtherCalls(Part work) {
         return excess.accounts.stream()
                         .filter(counted -> {

@@ -59,9 +59,8 @@ public final class WorkerRules extends Rule {
             return false;
         }
         double usually = usualService();
-        // If all workers are busy, they complete workers / service calls per second. With the usual service time, the
-        // same rate of calls would keep a share of usually / service of the workers busy. The workers are sufficient if
-        // this share is at most 80 %.
+        // If all workers are busy, the call rate is workers / service. With the usual service time, the same rate would
+        // keep a share of usually / service of the workers busy. The workers are sufficient if it is at most 80 %.
         boolean isWorkAsUsual = usually <= 0 || service < usually / FULL;
         double workers = workers();
         return isWorkAsUsual || (workers > 0 && wantedPerSecond() * usually / 1e9 > FULL * workers);

@@ -38,8 +38,8 @@ public final class CallSamples {
     private final Map<String, Shares> byMethod = new HashMap<>();
 
     private final List<SampledCall> withoutThread = new ArrayList<>(); // calls that have continued without a thread
-    private final Map<Part, List<Sample>> mayHold = new HashMap<>(); // the samples by wait, which several rules need
-    private final Map<CallLedger, SampledCall> allSamples; // also of calls whose records newer calls have replaced
+    private final Map<Part, List<Sample>> mayHold = new HashMap<>(); // the samples of possible holders, by wait
+    private final Map<CallLedger, SampledCall> allSamples; // includes calls whose records were replaced
     private final double waitingShare;
 
     public CallSamples(List<EndedCall> bad, Map<CallLedger, SampledCall> samples) {
@@ -114,12 +114,12 @@ public final class CallSamples {
         return moved;
     }
 
-    /** Returns the samples in which a thread was in the given activity or wait. */
+    /** Returns the samples that show the given activity or wait. */
     public List<Sample> in(Part part) {
         return all().stream().filter(sample -> sample.part().equals(part)).toList();
     }
 
-    /** Returns the number of samples in which a thread was in the given activity or wait. */
+    /** Returns the number of samples that show the given activity or wait. */
     public int looks(Part part) {
         int looks = 0;
         for (List<Sample> list : byCall.values()) {
@@ -475,8 +475,8 @@ public final class CallSamples {
     }
 
     /**
-     * Returns the most frequent source line in all samples of the likely holders, whatever they do; null if there are
-     * too few samples.
+     * Returns the most frequent source line in all samples of the likely holders, regardless of their activity; null if
+     * there are too few samples.
      */
     @Nullable
     public StackTraceElement lineOfLikelyHolders(Part wait) {

@@ -18,8 +18,8 @@ import tern.rpc.pool.ApplicationCode;
  */
 public final class CarrierThreads {
 
-    private static final int MAX_CALLS = 2_048; // the maximum number of calls to look at in a moment
-    private static final int MAX_STACKS = 16; // the maximum number of stacks to read in a moment
+    private static final int MAX_CALLS = 2_048; // the maximum number of calls to inspect at one moment
+    private static final int MAX_STACKS = 16; // the maximum number of stacks to read at one moment
     private static final int MAX_PLACES = 256;
 
     /** The weight of a sample of a thread that serves no call. The stacks of these threads are read less often. */
@@ -34,9 +34,9 @@ public final class CarrierThreads {
     private Times code = new Times(); // the code that ran on carrier threads, weighted by the number of samples
     private final Map<Part, String> lines = new HashMap<>();
     private double samples; // the number of samples of virtual threads that occupied a carrier thread
-    private double weight; // the sum of the weights of these samples
+    private double weight; // the sum of the weights of all samples
     private double moments; // the number of moments in which a call waited for a carrier thread
-    private double waiting; // the total number of waiting calls in these moments
+    private double waiting; // the total number of calls that waited in all counted moments
 
     /**
      * Records a moment in which calls wait for a carrier thread.

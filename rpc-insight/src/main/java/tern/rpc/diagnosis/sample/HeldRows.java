@@ -74,7 +74,7 @@ public final class HeldRows {
     private final Map<Key, Seen> known = new HashMap<>();
     private final Map<String, Use> uses = new HashMap<>();
     private final Map<String, Waits> waits = new HashMap<>(); // the waits of each statement
-    private int number; // the number of the current inspection of all connections
+    private int number; // the number of inspections so far
 
     /** The statement that waits, the statement that took the lock, and the name of the threads that hold the lock. */
     private record Key(String waiting, String locking, String threads) {}
@@ -112,9 +112,10 @@ public final class HeldRows {
         // the number of inspections in which exactly one holder was running an operation on a server other than the
         // database
         int outside;
-        // the number of the last inspection that found such a holder
+        // the number of the last inspection that found a holder running an operation on another server
         int outsideIn;
-        // true if the inspection with the number outsideIn found exactly one such holder
+        // whether the inspection with the number outsideIn found exactly one holder running an operation on another
+        // server
         boolean isOneOutside;
         int pairs; // the number of pairs of consecutive inspections that found the same transaction
         long lastNanos;

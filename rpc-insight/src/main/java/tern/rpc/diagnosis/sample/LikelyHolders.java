@@ -26,8 +26,8 @@ public final class LikelyHolders {
     private static final int MIN_SAMPLES = 3;
 
     /**
-     * Holders that no sample has shown for this time, while calls were found waiting, have returned. They then do not
-     * hold the lock, permit or object any more.
+     * If no sample has shown a holder for this time while calls were found waiting, the earlier holders are assumed to
+     * have released the lock, permit or object.
      */
     private static final long MAX_AGE_NANOS = 5_000_000_000L;
 
@@ -68,8 +68,8 @@ public final class LikelyHolders {
     }
 
     /**
-     * Returns the samples of calls that may hold the permit or object that other calls wait for. A call that waits for
-     * the permit or object does not hold it before, so the call's samples before its first wait are left out.
+     * Returns the samples of calls that may hold the permit or object that other calls wait for. A call does not hold
+     * the permit or object before it waits for it, so samples from before the call's first wait are left out.
      */
     static List<Sample> mayHold(Part wait, Collection<List<Sample>> calls) {
         List<Sample> samples = new ArrayList<>();

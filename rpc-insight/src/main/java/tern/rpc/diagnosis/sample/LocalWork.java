@@ -21,7 +21,7 @@ import tern.rpc.pool.ApplicationCode;
 final class LocalWork {
 
     /**
-     * A thread that sleeps during an operation of one of these phases does not wait for an answer. Statements are
+     * A thread that sleeps during an operation of one of the listed phases does not wait for an answer. Statements are
      * excluded, because some databases sleep while they wait for a lock.
      */
     private static final Set<Phase> PAUSED = EnumSet.of(Phase.HTTP, Phase.RPC, Phase.REDIS);

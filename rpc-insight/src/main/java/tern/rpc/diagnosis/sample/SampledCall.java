@@ -47,7 +47,7 @@ public final class SampledCall {
     public boolean ranRejectedTask;
     // the number of pairs of consecutive samples that both found the thread asleep in the same code
     public int sleepingPairs;
-    // the number of sleeps that began between the two samples of such pairs
+    // for all sleepingPairs, the number of sleeps that began between the two samples
     public long sleeps;
     private @Nullable Part lastSleep; // the activity of the last sample if the thread slept; null otherwise
     private long waitsBefore; // the thread's number of waits up to the last sample

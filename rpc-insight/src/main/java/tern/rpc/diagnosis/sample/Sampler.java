@@ -44,7 +44,7 @@ public final class Sampler {
     static final int MAX_CALLS = 2_048; // the maximum number of calls whose samples are kept
     private static final int MAX_SAMPLES = 64; // the maximum number of samples per call
     private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(60);
-    /** If a running call ended at least this time ago, its thread works on after the end. */
+    /** If a running call ended at least this long ago, its thread is assumed to be still working on it. */
     private static final long WORKS_ON_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
@@ -121,8 +121,8 @@ public final class Sampler {
 
     /**
      * Returns whether the thread has finished the call since the list of running calls was read. The thread's stack
-     * then shows another call, or the wait for the next task. If the call ended long ago, for example at its deadline,
-     * and is still in the list, its thread has not finished and works on.
+     * then shows another call, or the wait for the next task. If the call is still in the list although it ended long
+     * ago, for example at its deadline, its thread is still working on it.
      */
     private static boolean hasLeft(CallThread worker, ThreadSnapshot thread, long now) {
         CallLedger ledger = worker.call().ledger();

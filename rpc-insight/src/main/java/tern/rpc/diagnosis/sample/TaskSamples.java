@@ -35,8 +35,8 @@ public final class TaskSamples {
 
     // for each activity of the tasks, the application's innermost stack frame
     public final Map<Part, StackTraceElement> lines = new HashMap<>();
-    // For each activity of the tasks, the caller of the class that performs it: the innermost application frame of
-    // another class than the innermost application frame.
+    // For each activity of the tasks, the caller of the class that performs it: the innermost application frame that
+    // belongs to a different class.
     public final Map<Part, StackTraceElement> callers = new HashMap<>();
     // the samples in which the application's code waits for a result directly, not through a library
     private final Times ownWaits = new Times();

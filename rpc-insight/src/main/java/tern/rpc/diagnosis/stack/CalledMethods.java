@@ -7,7 +7,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.ApplicationFrames;
 
-/** Reads from a stack which method the application calls, and whether a library stands between the two. */
+/**
+ * Reads from a stack which method the application calls, and whether it calls the method directly or through a library.
+ */
 public final class CalledMethods {
 
     private static final String CLIENT = "tern.rpc.client.";

@@ -8,7 +8,7 @@ import tern.rpc.diagnosis.account.Part.Kind;
 
 /**
  * Recognizes code that blocks an event loop. The thread of an event loop serves many connections, so every wait on this
- * thread delays all these connections.
+ * thread delays all of these connections.
  */
 public final class EventLoops {
 
@@ -38,7 +38,7 @@ public final class EventLoops {
             String type = frame.getClassName();
             String simple = type.substring(type.lastIndexOf('.') + 1);
             if (isNetty(type) && (simple.startsWith("DefaultEventExecutor") || simple.startsWith("DefaultEventLoop"))) {
-                return false; // a Netty thread for blocking work
+                return false; // a Netty executor for blocking work, not an event loop
             }
             boolean isOfLoop = (isNetty(type) && simple.startsWith("SingleThreadEventExecutor"))
                     || (simple.contains("EventLoop")

@@ -25,8 +25,8 @@ public final class ForkJoinWaits {
     private ForkJoinWaits() {}
 
     /**
-     * Returns whether a thread with these frames waits for a task, and uses processor time to search for other tasks. A
-     * thread that has parked does not search.
+     * Returns whether a thread with the given frames waits for a task, and uses processor time to search for other
+     * tasks. A thread that has parked does not search.
      */
     public static boolean isOne(StackTraceElement[] frames) {
         for (StackTraceElement frame : frames) {
@@ -42,7 +42,10 @@ public final class ForkJoinWaits {
         return false;
     }
 
-    /** Returns whether a search for tasks calls this method: it reads a field, or hints that the thread spins. */
+    /**
+     * Returns whether the frame can be on the stack during a search for tasks, because the search reads a field or
+     * gives a spin hint.
+     */
     private static boolean isBelowSearch(StackTraceElement frame) {
         String type = frame.getClassName();
         return type.startsWith("java.lang.invoke.")

@@ -41,9 +41,9 @@ public final class JdkLocks {
     private JdkLocks() {}
 
     /**
-     * If the thread is waiting for a JDK or library lock, and the lock's owner uses a file or socket while it holds the
-     * lock, returns this use; otherwise null. The waiting thread would do the same work next, so the wait is attributed
-     * to this work.
+     * Considers a thread that waits for a JDK or library lock. If the lock's owner uses a file or socket while it holds
+     * the lock, returns this activity; otherwise null. The waiting thread would do the same work next, so the wait is
+     * attributed to this work.
      */
     static @Nullable Part workOfOwner(ThreadSnapshot thread) {
         ThreadSnapshot owner = thread.owner();

@@ -18,8 +18,8 @@ public final class NewHttpClients {
     /** The number of new clients per second is computed only if the inspections cover at least this period. */
     private static final long MIN_NANOS = 2_000_000_000L;
 
-    private long firstNanos; // the time of the first inspection that found a client; 0 before this inspection
-    private long firstNumber; // the highest client number in this inspection
+    private long firstNanos; // the time of the first inspection that found a client; 0 if there was none
+    private long firstNumber; // the highest client number in the first inspection that found a client
     private long lastNanos;
     private long lastNumber;
 

@@ -271,9 +271,9 @@ public final class StackReader {
     }
 
     /**
-     * Returns whether the thread waits for a class, or loads it because of the application's own code. If a method that
-     * the application calls looks classes up, such as the factory of a parser, a format or a mapper, the work of this
-     * method is more informative than the lookup: the method looks the classes up in each call.
+     * Returns whether the thread waits for a class, or loads it because of the application's own code. Returns false if
+     * a method that the application calls loads the class, such as the factory of a parser, a format or a mapper. The
+     * name of this method is more informative than the class lookup, which the method repeats in each call.
      */
     private static boolean loadsItself(ThreadSnapshot thread) {
         String called = thread.state() == Thread.State.RUNNABLE ? CalledMethods.of(thread) : null;

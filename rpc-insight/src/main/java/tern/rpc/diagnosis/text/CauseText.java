@@ -79,7 +79,7 @@ public final class CauseText {
             " (run it outside of the transaction; with JPA, spring.jpa.open-in-view=false returns the connection with"
                     + " the transaction)";
 
-    /** The end of many recommended changes. */
+    /** The text at the end of many recommended changes. */
     private static final String NO_SIZE = "; a different pool size does not help";
 
     /** The text before the owner's name in the name of a lock. */
@@ -172,7 +172,7 @@ public final class CauseText {
                 acquitted(part));
     }
 
-    /** Extends the recommended change by all further circumstances of the cause, one after another. */
+    /** Adds advice about all further circumstances of the cause to the recommended change. */
     private Change change(Part part, Change described) {
         Change change = withSize(described);
         change = withCache(change, part);
@@ -184,7 +184,7 @@ public final class CauseText {
         return new MissedJobs(evidence, excess, operations).change(change, part);
     }
 
-    /** Removes the statement that no pool size helps, if the size of a pool is a further cause. */
+    /** Removes the sentence that a different pool size does not help, if the size of a pool is a further cause. */
     private Change withSize(Change change) {
         boolean isSizeACause = pools.values().stream()
                 .anyMatch(pool -> pool.reason() == PoolVerdict.Reason.TOO_SMALL
@@ -280,7 +280,7 @@ public final class CauseText {
     /**
      * Recommends more permits in addition to the given change, if calls wait for a permit much longer than they use it.
      * Developers can often change the number of permits, but not the peer. If the operation takes much longer than
-     * usual, the number of permits was sufficient before, and is not changed.
+     * usual, the number of permits was sufficient before, so no change is recommended.
      */
     private Change withMorePermits(Change change, Part part) {
         if (isMuchSlower(part)) {

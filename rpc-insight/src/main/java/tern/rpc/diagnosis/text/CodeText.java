@@ -52,7 +52,7 @@ final class CodeText {
      */
     private static final Pattern LOCK_COMMANDS = Pattern.compile("^SET|^EXISTS .*[Ll]ock");
 
-    /** The kinds of work that also take long if no other task occupies the executor. */
+    /** The kinds of work that take a long time even if no other task occupies the executor. */
     private static final Set<Part.Kind> OUTSIDE = EnumSet.of(Part.Kind.RESOLVER, Part.Kind.FILE, Part.Kind.SOCKET);
 
     /** The advice for code that sleeps because it limits the rate of calls. */

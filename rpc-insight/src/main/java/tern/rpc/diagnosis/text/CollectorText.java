@@ -33,7 +33,7 @@ public final class CollectorText {
      */
     private static final double MUCH_LIVE = 0.75;
 
-    /** The beginning of the kinds of causes that stand for a heap with too many objects. */
+    /** The prefix of the cause kinds that say that the heap holds too many objects. */
     public static final String HEAP = "COLLECTOR: heap ";
 
     /** The cause that the JVM reports if code in the process requests a garbage collection. */
@@ -230,7 +230,7 @@ public final class CollectorText {
         Part code = longestComputing();
         StackTraceElement line = code == null ? null : excess.samples.lineOf(code);
         String called = code == null ? null : excess.samples.calledIn(code);
-        // The many samples of calls are better evidence than the single sample of this thread.
+        // The many samples of calls are better evidence than a single sample of the thread that allocates most.
         if (topAllocator.servesCalls() && line != null) {
             return String.format(
                     Locale.ROOT,

@@ -51,7 +51,7 @@ final class ExecutorText {
 
     /**
      * Returns the advice for an executor that gets many more tasks than usual, for example from a batch; null
-     * otherwise. With more threads, the batch would only take even more of the resources that calls need.
+     * otherwise. With more threads, the batch would take even more of the resources that calls need.
      *
      * @param started the number of tasks that are started per second
      */
@@ -142,7 +142,7 @@ final class ExecutorText {
 
     /**
      * Returns the text for a full executor whose queued tasks wait for a thread, if calls wait for results of this
-     * executor. A full queue alone is not sufficient, because possibly no call waits for the tasks in it.
+     * executor. A full queue alone is not sufficient, because the calls may not be waiting for its tasks.
      *
      * @param wait the wait for a result
      * @return null if there is no such executor

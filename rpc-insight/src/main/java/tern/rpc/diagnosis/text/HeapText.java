@@ -53,9 +53,7 @@ public final class HeapText {
         return top == null ? "" : "; " + text(top);
     }
 
-    /**
-     * Returns the line that the running threads that serve calls execute most often; null if there are too few samples.
-     */
+    /** Returns the line of code that most samples of computing calls show; null if there are too few samples. */
     private static @Nullable String mostFrequent(Collection<SampledCall> samples) {
         Map<String, Integer> lines = new HashMap<>();
         for (SampledCall ofCall : samples) {

@@ -13,8 +13,8 @@ import tern.rpc.diagnosis.stack.StackReader;
 final class LeftLocks {
 
     /**
-     * A lock counts as left locked only if at least {@value} calls wait for it. Fewer calls do not show that no call
-     * gets it.
+     * A lock counts as left locked only if at least {@value} calls wait for it. A smaller number of waiting calls may
+     * be due to chance.
      */
     private static final int MIN_CALLS = 3;
 
@@ -32,7 +32,8 @@ final class LeftLocks {
 
     /**
      * Returns whether none of the calls that waited for the lock got it: each of them still waits, or has failed and
-     * was found waiting in its last sample. While a thread holds a lock for a long time, other calls get it in between.
+     * was found waiting in its last sample. If threads only held the lock for a long time, some of the waiting calls
+     * would get it.
      *
      * @param wait the wait for a lock without a known owner or likely holder
      */

@@ -37,7 +37,7 @@ final class LookedUpHosts {
 
     /** Returns the hosts, most frequent first, separated by commas; empty if none is known. */
     String text() {
-        Times found = new Times(); // the number of samples, by host
+        Times found = new Times(); // for each host, the number of samples
         for (ExcessTime.Counted counted : excess.accounts) {
             for (Sample sample : excess.samples.list(counted.call().ledger())) {
                 if (sample.part().kind() == Kind.RESOLVER) {
@@ -87,7 +87,7 @@ final class LookedUpHosts {
         return hosts;
     }
 
-    /** Returns the host in the given address; null for an IP address, which nobody looks up. */
+    /** Returns the host in the given address; null for an IP address, which needs no lookup. */
     private static @Nullable String name(String address) {
         int port = address.lastIndexOf(':');
         String host = port < 0 ? address : address.substring(0, port);

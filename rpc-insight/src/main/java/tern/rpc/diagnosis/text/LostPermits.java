@@ -34,7 +34,7 @@ final class LostPermits {
     }
 
     /**
-     * Returns text about the most frequent of these failures, such as {@code 40 calls failed with
+     * Returns text about the most frequent failure that may have lost a permit, such as {@code 40 calls failed with
      * ConnectionRequestTimeoutException in Bank.pay:40 after they took a permit}; null if there are only a few such
      * failures.
      *

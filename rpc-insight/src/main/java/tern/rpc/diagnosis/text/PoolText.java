@@ -39,8 +39,8 @@ import tern.rpc.pool.PoolSnapshot;
 final class PoolText {
 
     /**
-     * The code is assumed to close HTTP connections after each use if none is idle and the exchanges keep less than
-     * {@value} of the open connections busy on average. It is assumed that at least one connection is open.
+     * The code is assumed to close HTTP connections after each use if no connection is idle and the exchanges keep less
+     * than {@value} of the open connections busy on average. At least one connection is assumed to be open.
      */
     private static final double UNKEPT = 0.5;
 
@@ -51,8 +51,8 @@ final class PoolText {
     private static final int MIN_UNKEPT = 20;
 
     /**
-     * The code is assumed to close connections to a database or Redis server after each use if none is idle and the
-     * operations keep less than {@value} of the pool busy on average.
+     * The code is assumed to close connections to a database or Redis server after each use if no connection is idle
+     * and the operations keep less than {@value} of the pool busy on average.
      */
     private static final double FEW = 0.1;
 
@@ -246,8 +246,9 @@ final class PoolText {
     }
 
     /**
-     * Returns the code and the threads that serve no call and were most often found in operations of the pool's kind,
-     * and the longest of these operations. HTTP connection pools do not record who uses a connection.
+     * Returns text that names the likely user of the connections: threads that serve no call and were most often found
+     * in operations of the pool's kind. The text also contains their code and their longest operation. HTTP connection
+     * pools do not record who uses a connection.
      *
      * @param unknown the text if no such thread was found
      */
@@ -348,7 +349,8 @@ final class PoolText {
                         : threads
                                 ? ExecutorSize.of(pool, size, evidence.machine())
                                 : property(remedy.of(verdict.pool(), use, size));
-        // If connections are also held for longer than usual, the current need says nothing about the former size.
+        // If connections are also held for longer than usual, the former size may be sufficient even if the current
+        // need is larger.
         boolean isHeldLonger = !threads && verdict.isSlower();
         Change former = more == null ? FormerSize.of(verdict.pool(), isHeldLonger ? 0 : size, change) : null;
         if (former != null) {

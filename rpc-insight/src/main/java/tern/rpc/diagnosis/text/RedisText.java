@@ -130,7 +130,7 @@ final class RedisText {
                 facts);
     }
 
-    /** Returns the command with this name run by a thread that serves no call; null if there is none. */
+    /** Returns the command with the given name that a thread outside of calls runs; null if there is none. */
     private OutsideOperations.@Nullable Timed outside(Part part) {
         return evidence.outside().stream()
                 .filter(timed -> timed.kind() == Phase.REDIS && timed.name().equals(part.name()))

@@ -444,7 +444,7 @@ final class RemoteText {
                 : "slower   " + slower.size() + " of " + all.size() + " endpoints";
     }
 
-    /** Returns whether the operation's remote method became slower at all of several providers. */
+    /** Returns whether several providers offer the operation's remote method, and it became slower at all of them. */
     private boolean isSlowEverywhere(Part part) {
         Set<String> all = providers.all(part.name());
         return all.size() > 1 && providers.slower(part.name()).equals(all);

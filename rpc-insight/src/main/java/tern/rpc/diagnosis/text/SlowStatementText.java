@@ -211,7 +211,10 @@ final class SlowStatementText {
                                 DatabaseLocks.CHECK + "; run fewer transactions per call" + Operations.at(place)));
     }
 
-    /** Returns the description of a lock that only this statement waits for; null if it waits for no lock. */
+    /**
+     * Returns the description of a lock that only the described statement waits for; null if it does not wait for a
+     * lock.
+     */
     private @Nullable CauseDescription lockedRow() {
         HeldRows.Found found =
                 Statements.writes(text.toLowerCase(Locale.ROOT)) ? rowLocks.holderDuring(Set.of(text)) : null;

@@ -15,8 +15,8 @@ import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
- * Recommends a change for an executor whose tasks became slower, if nearly all of its running tasks do the same and
- * belong to the calls waiting for them. A separate executor for these tasks would then not help.
+ * Recommends a change for an executor whose tasks became slower, if nearly all of its running tasks do the same work
+ * and belong to the calls waiting for them. A separate executor for these tasks would then not help.
  */
 final class SlowTasks {
 

@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
-/** Tests how the account divides the time of a call whose thread works on after the call has ended. */
+/** Tests how the account divides the time of a call whose thread keeps working after the call has ended. */
 class AccountTest {
 
     private static final long DEADLINE = TimeUnit.SECONDS.toNanos(3);

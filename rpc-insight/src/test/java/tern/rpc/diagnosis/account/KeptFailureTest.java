@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import tern.rpc.CallLedger;
 import tern.rpc.diagnosis.account.KeptFailure.Forgotten;
 
-/** Tests that recorded calls do not keep the memory of their failures occupied. */
+/** Tests that recorded calls do not keep large failures in memory. */
 class KeptFailureTest {
 
     private static final String LONG = "m".repeat(KeptFailure.MAX_CHARACTERS + 1);

@@ -55,7 +55,10 @@ class ChangesTest {
         assertThat(first.changed()).contains("new      " + NOTIFY + " was not seen in calls before");
     }
 
-    /** Returns the changes of calls to a method that is usually called 1.4 times per second, within ten seconds. */
+    /**
+     * Returns whether the given rate within ten seconds is high for a method that is usually called 1.4 times per
+     * second.
+     */
     private static boolean isHigh(double perSecond) {
         MethodRate.Caller caller = new MethodRate.Caller("10.0.0.7", perSecond, 1.4);
         return new MethodRate(SCAN, perSecond, 1.4, 1_000_000_000L, caller, 0, null, 10, -1).isHigh();

@@ -44,9 +44,7 @@ class OperationCountsTest {
         };
     }
 
-    /**
-     * Simulates calls that start to run other operations than before, and checks which cause the diagnosis names first.
-     */
+    /** Simulates calls that start to run different operations, and checks which cause the diagnosis names first. */
     private void assertFirstAfter(Consumer<Shop.Steps> usual, Consumer<Shop.Steps> now, String title) {
         shop.healthy(usual).miss(now);
         assertFirst(title);

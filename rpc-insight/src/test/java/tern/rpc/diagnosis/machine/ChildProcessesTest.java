@@ -8,10 +8,10 @@ class ChildProcessesTest {
 
     @Test
     void runningProgramIsNamed() throws Exception {
-        Process program = new ProcessBuilder("cat").start(); // This program waits for input.
+        Process program = new ProcessBuilder("cat").start(); // The program cat waits for input.
         try {
             while (!"cat".equals(ChildProcesses.youngest())) {
-                Thread.onSpinWait(); // A new child process does not run its program immediately.
+                Thread.onSpinWait(); // A new child process still runs the JVM's program for a short time.
             }
         } finally {
             program.destroyForcibly().waitFor();

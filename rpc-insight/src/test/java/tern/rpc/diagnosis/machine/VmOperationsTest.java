@@ -64,7 +64,7 @@ class VmOperationsTest {
 
     @Test
     void thisJvmHasALogOfOperations() {
-        Thread.getAllStackTraces(); // The JVM stops all threads to read their stacks.
+        Thread.getAllStackTraces(); // To read the stacks, the JVM stops all threads.
 
         operations.read();
 

@@ -168,7 +168,7 @@ class AwaitedWorkTest {
     /** Adds calls that are waiting for a result and whose tasks have ended. */
     private void waitAfterTasks() {
         calls.calls("Desk.parcels", Phase.OWN, 400, samples -> {
-            waits(samples, 10); // the threads run tasks of other calls
+            waits(samples, 10); // The executor's threads run tasks of other calls.
             samples.resultLooks++;
             samples.unattendedLooks++;
         });

@@ -80,7 +80,7 @@ class LargeResultsTest {
         assertThat(first(shop.diagnosis()).evidence()).contains("rows     2,000 rows a result, usually 2,000");
     }
 
-    /** The statement replaces the usual statement of the calls. */
+    /** Simulates calls whose usual statement was replaced with a different one. */
     private Cause replacedBy(double sqlMillis, int rows) {
         shop.healthy(
                 call -> call.in(Phase.SQL, "select * from visits limit ?", 5).own(2));

@@ -256,7 +256,7 @@ class SilentStoresTest {
 
     /**
      * Simulates a database that answers statements on other tables for two seconds after these statements began to
-     * hang, and then gets no other statement, because the hanging statements occupy all connections.
+     * hang. After that, the database gets no other statement, because the hanging statements occupy all connections.
      */
     private Cause causeOfHanging(String... statements) {
         pool(4, 4);

@@ -191,7 +191,7 @@ class StampedesTest {
             double millis = i < 90 ? 20 : 300;
             if (i % 2 == 0) {
                 for (int call = 0; call < 60; call++) {
-                    shop.call(Shop.PLACE, 0, load(Phase.SQL, PRICE, millis)); // The calls arrive in a batch.
+                    shop.call(Shop.PLACE, 0, load(Phase.SQL, PRICE, millis)); // These 60 calls arrive at the same time.
                 }
             }
             shop.evenSecond(40, () -> HIT);
@@ -228,7 +228,7 @@ class StampedesTest {
     @Test
     void operationThatMostCallsCanDoWithoutIsNoStampede() {
         for (int i = 0; i < 98; i++) {
-            boolean probes = i % 2 == 0; // a circuit breaker lets some of the calls through
+            boolean probes = i % 2 == 0; // whether the circuit breaker lets some of the calls through
             double millis = i < 90 ? 20 : 300;
             int[] number = {0};
             shop.evenSecond(probes ? 200 : 50, () -> {

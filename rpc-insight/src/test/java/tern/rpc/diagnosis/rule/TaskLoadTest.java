@@ -14,10 +14,10 @@ class TaskLoadTest {
 
     @ParameterizedTest(name = "{0} instead of {1} tasks/s of {2} instead of {3} ms")
     @CsvSource({
-        "72, 11, 55, 13, true", // number and duration together fill four threads; the number has grown more
-        "30, 11, 110, 13, false", // number and duration together fill them; the duration has grown more
-        "400, 100, 25, 10, true", // the number alone fills four threads
-        "60, 30, 150, 10, false", // the duration alone fills four threads
+        "72, 11, 55, 13, true", // number and duration together fill four threads; the number of tasks has grown more
+        "30, 11, 110, 13, false", // number and duration together fill four threads; the duration has grown more
+        "400, 100, 25, 10, true", // the number of tasks alone fills four threads
+        "60, 30, 150, 10, false", // the duration of a task alone fills four threads
         "12, 11, 13, 13, false", // about as many tasks as usual
     })
     void tasksAreTooManyIfTheirNumberHasGrownByALargerFactorThanTheirDuration(

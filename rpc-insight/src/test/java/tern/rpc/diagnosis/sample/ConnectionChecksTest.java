@@ -17,7 +17,7 @@ import tern.rpc.pool.PoolSnapshot;
 /** Tests calls waiting for a connection of a small pool while the pool checks or opens it. */
 class ConnectionChecksTest {
 
-    private static final String POOL = "GET stock:80"; // the name that SampledCalls gives to each operation
+    private static final String POOL = "GET stock:80"; // SampledCalls gives this name to each operation
 
     private static ThreadSnapshot thread(String... frames) {
         List<StackTraceElement> stack = new ArrayList<>();

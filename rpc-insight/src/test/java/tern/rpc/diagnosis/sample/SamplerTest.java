@@ -63,7 +63,7 @@ class SamplerTest {
     @Test
     void aThreadThatWorksOnLongAfterTheEndOfItsCallIsSampled() throws Exception {
         CallLedger ledger = beginCall();
-        ledger.end(); // at the deadline of the call
+        ledger.end(); // the deadline of the call has passed
         RunningCall call = new RunningCall("Desk.me", worker.get().getId(), Phase.OWN, 1_000_000, 1_000_000, ledger);
 
         sampler.look(List.of(call), ledger.endedNanos() + TimeUnit.SECONDS.toNanos(2));

@@ -55,7 +55,7 @@ class CacheLoadsTest {
     void cachesThatLetOnlyOneCallLoadAValueAreKnown() {
         assertThat(CacheLoads.loadsOnce("Caffeine")).isTrue();
         assertThat(CacheLoads.loadsOnce("ConcurrentHashMap.computeIfAbsent")).isTrue();
-        assertThat(CacheLoads.loadsOnce("Spring")).isFalse(); // unless @Cacheable(sync = true)
+        assertThat(CacheLoads.loadsOnce("Spring")).isFalse(); // Spring does so only with @Cacheable(sync = true)
         assertThat(CacheLoads.loadsOnce("PriceCache")).isFalse();
     }
 

@@ -69,7 +69,7 @@ class NewHttpClientsTest {
         clients.add("HttpClient-5-SelectorManager");
         clients.looked(TimeUnit.SECONDS.toNanos(1));
         clients.clear();
-        clients.looked(TimeUnit.SECONDS.toNanos(10)); // 900 clients were created; none is left.
+        clients.looked(TimeUnit.SECONDS.toNanos(10)); // The process created 900 clients and has closed all of them.
         for (int second = 12; second <= 15; second++) {
             clients.add("HttpClient-900-SelectorManager");
             clients.looked(TimeUnit.SECONDS.toNanos(second));

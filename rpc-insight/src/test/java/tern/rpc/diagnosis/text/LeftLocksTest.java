@@ -31,7 +31,10 @@ class LeftLocksTest {
         return look(Thread.State.WAITING, PARK, lock, "depot.Keys/salt");
     }
 
-    /** Returns the first cause if each call waits in the first sampled way, and then runs in the second one. */
+    /**
+     * Returns the first cause if each call shows {@code wait} in its first samples and {@code then} in its later
+     * samples.
+     */
     private static Cause first(@Nullable Throwable failure, ThreadSnapshot wait, ThreadSnapshot then) {
         return new SampledCalls()
                 .failing(failure)

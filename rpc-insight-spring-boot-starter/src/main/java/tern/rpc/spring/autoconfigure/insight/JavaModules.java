@@ -12,10 +12,10 @@ import org.springframework.util.ClassUtils;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Stops an application without the modules of Java that Tern needs, before it creates beans. The Java runtime lacks the
- * modules if it comes from {@code jlink}. Java also leaves out modules if the application is on the module path.
- * Without this check, the application would fail with a {@code NoClassDefFoundError}, which does not name the module.
- * The RPC starter depends on this starter and uses the same check.
+ * Stops the startup of an application that lacks Java modules that Tern needs, before beans are created. A Java runtime
+ * that {@code jlink} created may lack modules. If the application is on the module path, Java loads only the modules
+ * that it requires. Without this check, the application would fail with a {@code NoClassDefFoundError}, which does not
+ * name the module. The RPC starter depends on this starter and uses the same check.
  */
 final class JavaModules implements ApplicationListener<ApplicationStartingEvent>, Ordered {
 
@@ -36,8 +36,8 @@ final class JavaModules implements ApplicationListener<ApplicationStartingEvent>
      * Checks the modules.
      *
      * @param isPresent returns whether a class exists
-     * @param isInRuntime returns whether the Java runtime contains a module. Java does not load a module of the runtime
-     *     if the application is on the module path and none of its modules requires this module.
+     * @param isInRuntime returns whether the Java runtime contains a module. If the application is on the module path,
+     *     Java loads such a module only if one of the application's modules requires it.
      * @throws RpcStartException if a module is missing; the message names all missing modules
      */
     static void check(Predicate<String> isPresent, Predicate<String> isInRuntime) {
@@ -46,7 +46,7 @@ final class JavaModules implements ApplicationListener<ApplicationStartingEvent>
             missing.add("jdk.management");
         }
         if (isPresent.test(HESSIAN) && !isPresent.test(SQL_DATE)) {
-            missing.add("java.sql"); // Dates of SQL can be sent, so tern-rpc-hessian refers to their classes.
+            missing.add("java.sql"); // tern-rpc-hessian can send java.sql.Date and related types.
         }
         if (missing.stream().anyMatch(isInRuntime)) {
             throw failure(

@@ -63,7 +63,7 @@ final class ExecutorSnapshots {
     }
 
     /**
-     * Returns the core size of one of the application's executors if this size limits the number of threads, that is,
+     * Returns the core size of one of the application's executors if it limits the number of threads. This is the case
      * if the executor starts more threads only while its queue is full. Otherwise returns an empty list.
      */
     private static List<PoolSetting> core(ThreadPoolExecutor pool) {
@@ -102,8 +102,8 @@ final class ExecutorSnapshots {
 
     /**
      * Returns a snapshot of an executor that hides its number of threads. The maximum in the snapshot is the largest
-     * number of tasks that ran at once. While no task waits, one is added, because the executor might have a free
-     * thread.
+     * number of tasks that ran at once. While no task waits, the maximum is one higher, because the executor might have
+     * a free thread.
      */
     static PoolSnapshot of(String name, TaskTimes times) {
         int waiting = times.waiting();

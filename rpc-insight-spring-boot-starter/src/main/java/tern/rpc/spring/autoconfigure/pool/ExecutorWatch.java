@@ -100,8 +100,8 @@ final class ExecutorWatch implements HeldWatch, SmartInitializingSingleton {
             boolean scoped = ScopedProxyUtils.isScopedTarget(beanName);
             return watched(bean, scoped ? ScopedProxyUtils.getOriginalBeanName(beanName) : beanName);
         }
-        // A proxy has its own copies of its target's fields, so the application's decorator would be lost. The target
-        // of a scoped proxy is a bean and is measured as a bean.
+        // The target of the proxy is measured, because the proxy's own fields do not contain the application's
+        // decorator. The target of a scoped proxy is a bean and is measured as a bean.
         Object target = AopProxyUtils.getSingletonTarget(bean);
         if (target instanceof ThreadPoolTaskExecutor || target instanceof SimpleAsyncTaskExecutor) {
             watched(target, beanName);

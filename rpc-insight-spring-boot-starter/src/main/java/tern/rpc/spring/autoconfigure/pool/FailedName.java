@@ -36,9 +36,9 @@ final class FailedName {
 
     /**
      * Appends {@code (failed)} or the SQL state to the name of a statement that ended with an exception. Returns the
-     * name unchanged if the statement timed out, because it was slow but did not fail. Also returns the name unchanged
-     * if the database rejected the statement's data, because applications often expect such failures, and for a
-     * rollback, which fails only because an earlier failure has closed its connection.
+     * name unchanged in three cases. A statement that timed out was slow but did not fail. A statement whose data the
+     * database rejected is often expected to fail. A rollback fails only because an earlier failure has closed its
+     * connection.
      */
     static @Nullable String ofStatement(@Nullable String statement, Throwable failure) {
         return ofStatement(statement, failure instanceof SQLException sql ? sql.getSQLState() : null, failure);

@@ -101,7 +101,7 @@ final class HeldObjects implements SmartInitializingSingleton {
                     found.add(bean);
                 }
                 if (bean instanceof WatchedThreadPool watched) {
-                    measured.put(watched.pool(), watched); // A bean may contain this pool in a field.
+                    measured.put(watched.pool(), watched); // Fields of beans may refer to the original pool.
                 }
             }
             for (Object bean : found) {
@@ -147,9 +147,9 @@ final class HeldObjects implements SmartInitializingSingleton {
     }
 
     /**
-     * Returns whether the field can hold an object that measures the given one. The JVM does not change the fields of
-     * records. An object whose class is not public gets a proxy, so the type of its field must be an interface. A
-     * Spring proxy represents a bean, which is already measured.
+     * Returns whether the field can hold an object that measures the given one. Fields of records cannot be changed. An
+     * object whose class is not public gets a proxy, so the type of its field must be an interface. A Spring proxy
+     * represents a bean, which is already measured.
      */
     private static boolean isReplaceable(Field field, Object value) {
         return !field.getDeclaringClass().isRecord()

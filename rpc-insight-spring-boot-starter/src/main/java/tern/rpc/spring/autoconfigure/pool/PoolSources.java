@@ -70,7 +70,8 @@ final class PoolSources implements SmartInitializingSingleton {
                 return;
             }
         }
-        // Waits while another thread creates a bean. That thread might add a pool, so this object must not be locked.
+        // This call may wait until another thread has created a bean. The other thread might add a pool, so this object
+        // must not be locked meanwhile.
         beans.registerSingleton(beanName(name), source);
         MeterRegistry known = registry;
         if (known != null) {

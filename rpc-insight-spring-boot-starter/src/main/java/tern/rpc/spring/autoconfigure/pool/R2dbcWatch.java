@@ -20,7 +20,7 @@ import tern.rpc.pool.StoreNames;
  */
 final class R2dbcWatch implements BeanPostProcessor {
 
-    /** The name of the bean that Boot creates. */
+    /** The name of the connection factory that Boot creates. */
     private static final String OF_BOOT = "connectionFactory";
 
     private final ObjectProvider<PoolSources> sources;

@@ -107,7 +107,8 @@ final class ReactorConnections {
 
     private static @Nullable ExchangeFunction innerOf(ExchangeFunction function) {
         try {
-            // Spring creates these lambdas for each exchange. ReflectionUtils caches the fields of their classes.
+            // Spring creates the filters' lambdas for each exchange. ReflectionUtils caches the fields of their
+            // classes.
             Field field = ReflectionUtils.findField(function.getClass(), null, ExchangeFunction.class);
             return field == null ? null : (ExchangeFunction) valueOf(function, field);
         } catch (RuntimeException | LinkageError e) {

@@ -16,8 +16,8 @@ final class ReactorPool {
     private final LongAdder active = new LongAdder();
 
     /**
-     * The sum, over all connections in use, of the times when they were taken. The sum shows for how long they have
-     * been in use.
+     * The sum of the times when the connections in use were taken. From this sum, {@link #snapshot} computes how long
+     * they have been in use.
      */
     private final LongAdder takenAt = new LongAdder();
 

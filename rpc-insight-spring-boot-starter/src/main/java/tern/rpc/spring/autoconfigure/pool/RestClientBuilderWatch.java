@@ -12,9 +12,8 @@ import org.springframework.http.client.ClientHttpRequestFactory;
 import org.springframework.web.client.RestClient;
 
 /**
- * Measures clients whose builder is a bean, even if code replaces the request factory of the builder or of its copies,
- * and creates clients while the application runs. The bean is replaced with a proxy, because a builder has no other hook
- * for request factories.
+ * Measures all clients that a builder bean or its copies create, even if code sets a different request factory first.
+ * The bean is replaced with a proxy, because a builder has no other hook for request factories.
  */
 final class RestClientBuilderWatch implements BeanPostProcessor {
 

@@ -116,7 +116,7 @@ final class WatchedHttpClient extends HttpClient {
     public <T> HttpResponse<T> send(HttpRequest request, BodyHandler<T> handler)
             throws IOException, InterruptedException {
         CallLedger ledger = CallLedger.current();
-        // RestClient has already recorded this exchange
+        // The exchange of RestClient or RestTemplate is already recorded.
         if (isOfFactory || ledger.phase() == Phase.HTTP) {
             return renamed(request, client.send(request, handler));
         }

@@ -36,8 +36,8 @@ final class WatchedReactiveRedis implements InvocationHandler {
     private static final int MAX_KEY_BYTES = 256;
 
     /**
-     * The commands whose name contains this word, such as HSCAN, return the elements of a collection in many small
-     * replies. A large number of elements is therefore not a large reply.
+     * A part of the names of commands, such as HSCAN, that return the elements of a collection in many small replies.
+     * For these commands, a large number of elements does not mean a large reply.
      */
     private static final String SCAN = "SCAN";
 

@@ -138,7 +138,7 @@ final class ReactiveCalls implements WebFilter, Ordered {
         if (handler instanceof ResourceWebHandler) {
             call.drop();
         }
-        // For this exception, Spring sets the response status only after the filters have run, so the status is read
+        // For an ErrorResponse, Spring sets the response status only after the filters have run, so the status is read
         // from the exception.
         if (failure instanceof ErrorResponse mapped) {
             call.threw(failure);

@@ -34,8 +34,8 @@ final class ServletRoutes implements WebMvcConfigurer, HandlerInterceptor {
     }
 
     /**
-     * Reads the route and kind of a call after the request has been handled. Called if the application configures
-     * Spring MVC without this interceptor.
+     * Reads the route and kind of a call after the request has been handled. Used if the application configures Spring
+     * MVC so that this interceptor is missing.
      */
     static void setRoute(WebCalls.Call call, HttpServletRequest request) {
         setRoute(call, request, request.getAttribute(HandlerMapping.BEST_MATCHING_HANDLER_ATTRIBUTE));

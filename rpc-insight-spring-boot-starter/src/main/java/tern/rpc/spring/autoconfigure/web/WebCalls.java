@@ -254,7 +254,8 @@ final class WebCalls implements CallSource {
                 count(status, failure, took, now);
             }
             ledger.end();
-            // The call is removed last, so that a reader finds each call in this collection, in the meters, or in both.
+            // The call is removed last, so that a reader finds each call among the running calls, in the meters, or in
+            // both.
             running.remove(this);
         }
 
