@@ -407,7 +407,7 @@ public final class SampledCalls {
      *
      * @param look samples the call's thread, and adds the sample to the call's samples
      */
-    SampledCalls repeatingExchange(
+    public SampledCalls repeatingExchange(
             String method, String exchange, int times, double millis, double waitMillis, Consumer<SampledCall> look) {
         return add(method, waitMillis, Phase.HTTP, exchange, times, millis, look);
     }

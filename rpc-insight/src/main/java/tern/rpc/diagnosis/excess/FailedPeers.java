@@ -127,9 +127,15 @@ public final class FailedPeers {
                 : null;
     }
 
-    /** Returns the failure of a peer of the given kind that ended the call; null if there is none. */
+    /**
+     * Returns the failure of a peer of the given kind that ended the call, or the limit of this process because of which
+     * it cannot reach the peer; null if there is none.
+     */
     private @Nullable Part failureOf(EndedCall call, Kind kind) {
         Part failure = excess.failureOf(call);
+        if (failure != null && FailurePart.isOfOwnLimit(call)) {
+            return failure;
+        }
         if (failure == null || failure.kind() != Kind.PEER_FAILS) {
             return null;
         }

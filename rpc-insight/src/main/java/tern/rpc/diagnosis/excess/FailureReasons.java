@@ -74,6 +74,9 @@ final class FailureReasons {
         if (failure == null || pause != null || ConnectTimeOuts.isOne(failure, hiddenTimeOuts.get(call))) {
             return pause == null ? timedOut(call) : pause;
         }
+        if (FailurePart.isOfOwnLimit(call)) {
+            return failure;
+        }
         if (failure.kind() == Part.Kind.FAILURE || failure.kind() == Part.Kind.LIMIT) {
             // A rate limiter refuses a call because of the number of calls, even if the call first waited for a permit.
             Part waited = LocalRefusals.of(failure) == LocalRefusals.Limiter.RATE ? null : longWait(call);

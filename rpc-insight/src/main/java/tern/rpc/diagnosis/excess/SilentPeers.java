@@ -15,6 +15,7 @@ import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.failure.CallerDeadlines;
 import tern.rpc.diagnosis.stack.StackReader;
 
 /**
@@ -184,11 +185,12 @@ public final class SilentPeers {
     }
 
     /**
-     * Returns whether a deadline ended the call while its thread ran such an operation. The ledger contains the time of
-     * the operation until the deadline, but the operation was not answered.
+     * Returns whether the deadline of the call passed during such an operation. The ledger contains the time of the
+     * operation until the deadline, but the operation was not answered.
      */
     private static boolean isCut(EndedCall call, Part part, Phase phase) {
-        String running = call.ledger().runningAtEnd(phase);
+        String remote = phase == Phase.RPC ? CallerDeadlines.unanswered(call) : null;
+        String running = remote == null ? call.ledger().runningAtEnd(phase) : remote;
         return running != null && OperationNames.isNamed(running, part.name());
     }
 

@@ -6,6 +6,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
+import tern.rpc.diagnosis.account.EndedCall;
 
 /**
  * Recognizes calls that ended before this server answered, because the caller's deadline had passed or the caller had
@@ -48,7 +49,28 @@ public final class CallerDeadlines {
     /** Matches the beginning of a provider's message about a remote call made by the provider itself. */
     private static final Pattern CALL = Pattern.compile("^(?:[A-Z_]+: )?[\\w.$]+/[\\w.$]+\\b");
 
+    /**
+     * Matches the client's message about a remote call without an answer, for example {@code OrderService/place: no
+     * answer from 10.0.0.7:20880 within 50 ms}.
+     */
+    private static final Pattern UNANSWERED = Pattern.compile("^(\\S+): no answer from (\\S+) within ");
+
     private CallerDeadlines() {}
+
+    /**
+     * Returns the name of the remote call that was not answered before the deadline of the served call that made it;
+     * null if the call failed for another reason.
+     */
+    public static @Nullable String unanswered(EndedCall call) {
+        Throwable failure = call.failure();
+        for (Throwable one : failure == null ? List.<Throwable>of() : Exceptions.chain(failure)) {
+            Matcher remote = UNANSWERED.matcher(isLate(one) ? message(one) : "");
+            if (remote.find() && message(one).contains(REMAINING)) {
+                return remote.group(1).replace('/', '.') + " at " + remote.group(2);
+            }
+        }
+        return null;
+    }
 
     /** Returns whether the given failure says that the call exceeded the deadline set by its own caller. */
     static boolean hasPassed(String method, Throwable failure) {

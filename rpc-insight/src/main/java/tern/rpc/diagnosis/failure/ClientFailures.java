@@ -37,6 +37,14 @@ final class ClientFailures {
     private static final List<String> ENDS =
             List.of("unexpected end of", "premature eof", "premature end of", "received no bytes", "unexpected eof");
 
+    /** Messages of HTTP clients, in lower case, that gave up following redirects. */
+    private static final List<String> REDIRECTS = List.of(
+            "circular redirect",
+            "maximum redirects",
+            "max redirects exceeded",
+            "redirected too many",
+            "too many follow-up requests");
+
     /**
      * The maximum number of characters of a message to search. A message may contain the body of an answer, but the
      * status is near its beginning.
@@ -67,6 +75,9 @@ final class ClientFailures {
             return "HTTP status " + status.group(1);
         }
         String lower = message.toLowerCase(Locale.ROOT);
+        if (REDIRECTS.stream().anyMatch(lower::contains)) {
+            return "redirects without end";
+        }
         return failure instanceof EOFException || ENDS.stream().anyMatch(lower::contains) ? END_OF_STREAM : null;
     }
 

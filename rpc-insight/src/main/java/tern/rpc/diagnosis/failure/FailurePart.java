@@ -198,6 +198,16 @@ public final class FailurePart {
                                 || Exceptions.isMistake(one));
     }
 
+    /**
+     * Returns whether the call failed because this process has reached a limit, such as the number of open files, or
+     * has run out of memory.
+     */
+    public static boolean isOfOwnLimit(EndedCall call) {
+        Throwable failure = call.failure();
+        List<Throwable> chain = failure == null ? List.of() : Exceptions.chain(failure);
+        return Exceptions.ofOwnLimit(chain) != null && ofProvider(chain) == null;
+    }
+
     /** Returns the phase of the operation that failed ({@link FailedPeer#phase}); null if the call did not fail. */
     public static @Nullable Phase phase(EndedCall call) {
         Throwable failure = call.failure();
@@ -409,7 +419,6 @@ public final class FailurePart {
      * error. For any other failure, the name contains the exception and the application's innermost stack frame.
      */
     private static Part ofStore(EndedCall call, List<Throwable> chain) {
-        Throwable innermost = chain.get(chain.size() - 1);
         for (Throwable one : chain) {
             if (one instanceof SQLException sql) {
                 String state = SqlStates.of(sql.getSQLState(), sql.getMessage());
@@ -422,14 +431,32 @@ public final class FailurePart {
                                         ? Exceptions.in(chain)
                                         : " of " + OperationNames.withoutStatus(statement.name())));
             }
-            if (FailedPeer.isOfRedis(one) && one.getMessage() != null) {
-                Matcher word = REDIS_ERROR.matcher(one.getMessage());
-                String hidden = HiddenReasons.of(chain);
-                return failing(
-                        FailedPeer.name(call, chain),
-                        word.find() ? "answers " + word.group(1) : hidden == null ? Exceptions.named(one) : hidden);
+        }
+        String answer = ofRedis(chain);
+        if (answer != null) {
+            return failing(FailedPeer.name(call, chain), answer);
+        }
+        Throwable innermost = chain.get(chain.size() - 1);
+        return new Part(Kind.FAILURE, Exceptions.named(innermost) + Exceptions.in(chain));
+    }
+
+    /**
+     * Returns the error that Redis has answered, or another reason why its client failed; null if no client of Redis
+     * threw one of the exceptions. Spring wraps the exceptions of clients in exceptions with general messages.
+     */
+    private static @Nullable String ofRedis(List<Throwable> chain) {
+        String failure = null;
+        for (Throwable one : chain) {
+            String message = FailedPeer.isOfRedis(one) ? one.getMessage() : null;
+            if (message != null) {
+                Matcher word = REDIS_ERROR.matcher(message);
+                if (word.find()) {
+                    return "answers " + word.group(1);
+                }
+                failure = failure == null ? Exceptions.named(one) : failure;
             }
         }
-        return new Part(Kind.FAILURE, Exceptions.named(innermost) + Exceptions.in(chain));
+        String hidden = failure == null ? null : HiddenReasons.of(chain);
+        return hidden == null ? failure : hidden;
     }
 }

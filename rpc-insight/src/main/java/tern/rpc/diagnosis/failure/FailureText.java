@@ -84,6 +84,10 @@ public final class FailureText {
                     "use fewer connections in the pools of all instances, or raise the limit of the database, which"
                             + " refuses further connections"),
             Known.of(
+                    "Lock wait timeout| 55P03",
+                    "shorten the transaction that holds the row: the database ended a wait for its lock after a"
+                            + " timeout"),
+            Known.of(
                     " 40001| 40P01|[Dd]eadlock",
                     "lock rows in the same order in all transactions, and repeat a transaction that the database"
                             + " ended because of a deadlock"),
@@ -113,6 +117,22 @@ public final class FailureText {
                     "find out why the row exists already: a call that is repeated, two calls that insert it at the same"
                             + " time, or a sequence that is behind the table"),
             Known.of(
+                    " 22001|^DataTruncation",
+                    "store a shorter value, or make the column longer: a value does not fit into its column"),
+            Known.of(" 22003", "use a larger type for the column, or check the number: it is out of range"),
+            Known.of(" 23502", "set a value for this column, which does not allow null"),
+            Known.of(
+                    " 23503",
+                    "insert the referenced row first, or delete the referring rows first: a foreign key has no match"),
+            Known.of(
+                    " 08003",
+                    "find out who closes this connection before its last use: the code itself, or a pool that takes"
+                            + " back connections which are used for too long"),
+            Known.of(
+                    " (42601|42000)( |$)",
+                    "correct the text of this statement, or the permissions of its user: the database does not accept"
+                            + " it"),
+            Known.of(
                     " 25006",
                     "write in a transaction that is not read-only; if it is not, connect to the primary: after a"
                             + " failover, writes reach a replica"),
@@ -139,10 +159,6 @@ public final class FailureText {
             Known.of("^(NoSuchFile|FileNotFound)Exception", "create or mount the file or folder that the code expects"),
             Known.of("Permission denied", "give this process access to the file or folder"),
             Known.of(
-                    "Lock wait timeout| 55P03",
-                    "shorten the transaction that holds the row: the database ended a wait for its lock after a"
-                            + " timeout"),
-            Known.of(
                     " 57014|SQLTimeoutException",
                     "check this statement's plan or raise its timeout: the database ended it before it was complete"));
 
@@ -157,6 +173,10 @@ public final class FailureText {
                     "correct the requests to %s, which does not accept them: another address, other members, or"
                             + " another version"),
             Known.of("HTTP status 50[234]", "find out why %s or the process behind it is down or overloaded"),
+            Known.of(
+                    "^redirects without end",
+                    "find out why the redirects of %s lead back to it (a login page, http instead of https, a slash at"
+                            + " the end, a proxy), and call the final address directly"),
             Known.of("answers OOM", "raise maxmemory or allow eviction in %s: it has no memory for writes"),
             Known.of(
                     "answers READONLY", "connect to the primary of %s: writes reach a replica, often after a failover"),
@@ -184,7 +204,11 @@ public final class FailureText {
                     "use fewer connections in the pools of all instances, or raise the limit of %s"),
             Known.of("^login refused", "correct the user and the password for %s"),
             Known.of("^starting or shutting down", "find out who stops or restarts %s, and wait until it has started"),
-            Known.of("^disk full", "free space on the disk of %s"),
+            Known.of("^disk full", "free space on the disk of %s, or let its files grow"),
+            Known.of(
+                    "^packet too large",
+                    "send less data with one statement (smaller batches, files outside of the database), or raise"
+                            + " max_allowed_packet of %s"),
             Known.of("^read-only", "connect to the primary of %s: writes reach a replica, often after a failover"),
             Known.of(
                     "^connection lost",

@@ -35,6 +35,9 @@ final class HiddenReasons {
             new Mention("UnknownHostException", UNRESOLVED),
             new Mention("not present in metadata after", NO_TOPIC), // Kafka
             new Mention("has passed since batch creation", "does not answer"), // Kafka
+            new Mention("Unexpected end of stream", ClientFailures.END_OF_STREAM), // Jedis
+            new Mention("Connection closed", ClientFailures.END_OF_STREAM), // Lettuce
+            new Mention("Currently not connected", ClientFailures.END_OF_STREAM), // Lettuce
             new Mention("MongoSecurityException", "login refused"));
 
     private HiddenReasons() {}

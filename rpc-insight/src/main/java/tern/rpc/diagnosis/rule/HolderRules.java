@@ -7,12 +7,14 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.Account;
+import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.calls.Baseline;
 import tern.rpc.diagnosis.excess.Operations;
+import tern.rpc.diagnosis.excess.RepeatedOperations;
 import tern.rpc.diagnosis.excess.SilentPeers;
 import tern.rpc.diagnosis.excess.TimesByCause;
 import tern.rpc.diagnosis.pool.PeerKinds;
@@ -83,7 +85,9 @@ public final class HolderRules extends Rule {
             Part work = activity == null || activity.phase() != Phase.OWN ? null : activity.part();
             work = work == null ? lookupOfOwner(part) : work;
             boolean isKnown = work != null
-                    && (OUTSIDE.contains(work.kind()) || (isLimited(part) && INSIDE.contains(work.kind())));
+                    && (OUTSIDE.contains(work.kind())
+                            || (isLimited(part) && INSIDE.contains(work.kind()))
+                            || isPauseOfRetry(work));
             if (work != null && isKnown && hasGrown(work)) {
                 // The holder's work may already be part of another cause. For example, all host name lookups together
                 // are one cause.
@@ -95,6 +99,11 @@ public final class HolderRules extends Rule {
                         part, causes.isEmpty() ? one : causes, TimesByCause.WAIT_FOR + waitedFor(part, excess.samples));
             }
         }
+    }
+
+    /** Returns whether the holders pause before they repeat a failed operation. Its peer is then the cause. */
+    private boolean isPauseOfRetry(Part work) {
+        return work.kind() == Kind.SLEEP && new RepeatedOperations(excess, operations).failedIn(work) != null;
     }
 
     /** Returns the lookup of a host name that the lock's owner waits for; null if there is none. */
@@ -275,7 +284,8 @@ public final class HolderRules extends Rule {
 
     /**
      * Returns whether the longest of the given operations is new or takes about as long as usual. The cause is then the
-     * code that runs the operation under the lock, because nothing shows that the operation became slower.
+     * code that runs the operation under the lock, because nothing shows that the operation became slower. An operation
+     * that fails is neither new nor as usual.
      */
     private boolean isAsUsual(Phase phase, Times operation) {
         Map<String, Double> each = operations.each(phase);
@@ -288,7 +298,7 @@ public final class HolderRules extends Rule {
                         .max(Map.Entry.comparingByValue())
                         .map(Map.Entry::getKey)
                         .orElse(""));
-        if (name.isEmpty() || name.startsWith(StackReader.CALLED)) {
+        if (name.isEmpty() || name.startsWith(StackReader.CALLED) || OperationNames.isFailing(name)) {
             return false;
         }
         double usually = operations.usualNamed(phase, name);

@@ -41,8 +41,20 @@ public final class LikelyHolders {
     public record Activity(Phase phase, Part part) {
 
         boolean isIn(Sample sample) {
-            return sample.work() == phase
-                    && (phase != Phase.OWN || sample.part().equals(part));
+            return equals(of(sample));
+        }
+
+        /**
+         * Returns the activity that the sample shows; null if it shows a wait for a pool or a worker. A client that
+         * pauses during an operation, before it retries a request, does not wait for its peer.
+         */
+        static @Nullable Activity of(Sample sample) {
+            Phase phase = sample.work();
+            boolean isPause = sample.isApart() && sample.part().kind() == Part.Kind.SLEEP;
+            if (phase == Phase.OWN || isPause) {
+                return new Activity(Phase.OWN, sample.part());
+            }
+            return phase.isOperation() ? new Activity(phase, Account.part(phase, "")) : null;
         }
     }
 
@@ -58,10 +70,9 @@ public final class LikelyHolders {
         List<Sample> holders = holders(wait, all);
         Map<Activity, Integer> activities = new HashMap<>();
         for (Sample sample : holders) {
-            Phase phase = sample.work();
-            if (phase == Phase.OWN || phase.isOperation()) {
-                Part part = phase == Phase.OWN ? sample.part() : Account.part(phase, "");
-                activities.merge(new Activity(phase, part), 1, Integer::sum);
+            Activity activity = Activity.of(sample);
+            if (activity != null) {
+                activities.merge(activity, 1, Integer::sum);
             }
         }
         return mostFrequent(activities, holders.size());

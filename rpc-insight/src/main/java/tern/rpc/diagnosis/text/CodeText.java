@@ -150,10 +150,11 @@ final class CodeText {
             }
             default -> {
                 String refused = new SkippedOperations(evidence, excess, operations).advice(part);
+                String caller = DeepRecursions.callerOf(part, excess);
                 yield new CauseDescription(
                         "FAILURE",
                         part.name(),
-                        Change.of(Where.CODE, refused == null ? FailureText.own(part.name()) : refused),
+                        Change.of(Where.CODE, refused == null ? FailureText.own(part.name()) + caller : refused),
                         List.of());
             }
         };

@@ -222,4 +222,35 @@ class SilentPeersTest {
 
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW HTTP PEER: " + RATES);
     }
+
+    @Test
+    void providerThatDoesNotAnswerBeforeTheDeadlineOfTheServedCallIsSilent() {
+        String remote = "StockService.find at 10.0.0.9:20880";
+        for (int i = 0; i < 90; i++) {
+            shop.second(() -> {
+                for (int number = 0; number < 30; number++) {
+                    shop.call("OrderService.show", 0, call -> call.own(1).in(Phase.RPC, remote, 7));
+                }
+            });
+        }
+        Throwable deadline = RpcException.refusal(
+                StatusCode.DEADLINE_EXCEEDED,
+                "StockService/find: no answer from 10.0.0.9:20880 within 1490 ms (the remaining time of"
+                        + " OrderService/show, the served call)",
+                RpcException.Executed.MAYBE);
+
+        Diagnosis miss = during(() -> {
+            for (int number = 0; number < 9; number++) {
+                shop.call(
+                        "OrderService.show",
+                        0,
+                        deadline,
+                        call -> call.own(10).in(Phase.RPC, remote, 1_490));
+            }
+        });
+
+        assertThat(DiagnosisText.title(first(miss)))
+                .as(miss.text())
+                .isEqualTo("PEER FAILS: " + remote + ": does not answer");
+    }
 }

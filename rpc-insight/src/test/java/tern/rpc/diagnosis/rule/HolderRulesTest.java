@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.DiagnosisText;
 import tern.rpc.diagnosis.SampledCalls;
@@ -134,5 +135,35 @@ class HolderRulesTest {
 
         assertThat(first.name()).isEqualTo("druid");
         assertThat(first.symptoms()).anyMatch(line -> line.startsWith("calls wait for ReentrantLock"));
+    }
+
+    /** Returns calls that wait for the given lock, and calls that hold it while they repeat a failed exchange. */
+    private static SampledCalls retrying(Part wanted, Part work, boolean isPause, double millis) {
+        String failed = PRINTER + " (503)";
+        return new SampledCalls()
+                .usually("Labels.make", Phase.HTTP, PRINTER, 14)
+                .usually("Labels.find", Phase.HTTP, PRINTER, 14)
+                .usuallyOwn("Labels.find", 2, 10)
+                .usuallyOwn("Labels.make", 2, 10)
+                .calls("Labels.find", Phase.OWN, 900, sample(Phase.OWN, wanted, false, null, null))
+                .repeatingExchange(
+                        "Labels.make", failed, 4, millis, 1, sample(Phase.HTTP, work, isPause, null, null));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"Semaphore wanted in Labels.print", "ReentrantLock wanted in Labels.print"})
+    void peerWhoseFailedExchangesAreRepeatedAfterPausesIsTheCauseOfTheWaitForItsCallers(String wanted) {
+        SampledCalls calls =
+                retrying(new Part(Kind.LOCK, wanted), new Part(Kind.SLEEP, "Labels.print"), true, 250);
+
+        assertFirst(calls, "PEER FAILS: " + PRINTER + " (503)", wanted);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"Semaphore wanted in Labels.print", "ReentrantLock wanted in Labels.print"})
+    void peerWhoseFailedExchangesAreRepeatedAtOnceIsTheCauseOfTheWaitForItsCallers(String wanted) {
+        SampledCalls calls = retrying(new Part(Kind.LOCK, wanted), Part.of(Kind.HTTP), false, 60);
+
+        assertFirst(calls, "PEER FAILS: " + PRINTER + " (503)", wanted);
     }
 }
