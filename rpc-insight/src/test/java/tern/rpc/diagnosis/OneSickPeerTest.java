@@ -7,6 +7,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tern.rpc.Phase;
+import tern.rpc.RpcException;
+import tern.rpc.StatusCode;
 
 /** Tests that one sick peer is one cause, although several of its operations have become slow. */
 class OneSickPeerTest {
@@ -31,7 +33,9 @@ class OneSickPeerTest {
         Diagnosis miss = shop.healthy(calls(phase, one, other, third, 3, 2, 1))
                 .miss(calls(phase, one, other, third, 120, 70, 1));
 
-        assertThat(miss.causes().stream().map(DiagnosisText::title)).as(miss.text()).containsExactly(title);
+        assertThat(miss.causes().stream().map(DiagnosisText::title))
+                .as(miss.text())
+                .containsExactly(title);
         assertThat(miss.causes().get(0).ms()).isBetween(180.0, 190.0);
         assertThat(miss.causes().get(0).symptoms()).anyMatch(line -> line.contains(other + ": 68 ms"));
     }
@@ -43,5 +47,32 @@ class OneSickPeerTest {
                 .miss(calls(Phase.HTTP, "GET stock:80/items", "GET rates:80/rates", "GET users:80/find", 120, 90, 1));
 
         assertThat(miss.causes()).as(miss.text()).hasSize(2);
+    }
+
+    /** Serves calls that fail in turns with the given failures, after an exchange of the given time. */
+    private Diagnosis failing(Throwable... failures) {
+        shop.healthy(calls(Phase.RPC, "Stock.find at s:1", "Stock.reserve at s:1", "Price.of at p:1", 3, 2, 1));
+        for (int i = 0; i < 6; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 60; call++) {
+                    Throwable failure = failures[call % failures.length];
+                    String name = call % 2 == 0 ? "Stock.find at s:1" : "Stock.reserve at s:1";
+                    shop.call(Shop.PLACE, 0, failure, steps -> steps.own(2).in(Phase.RPC, name, 150));
+                }
+            });
+        }
+        return shop.diagnosis();
+    }
+
+    private static RpcException refusal(StatusCode code) {
+        return RpcException.refusal(code, "refused", RpcException.Executed.MAYBE);
+    }
+
+    @Test
+    void providerThatFailsInSeveralWaysIsOneCause() {
+        Diagnosis miss = failing(refusal(StatusCode.UNAVAILABLE), refusal(StatusCode.RESOURCE_EXHAUSTED));
+
+        assertThat(miss.causes()).as(miss.text()).hasSize(1);
+        assertThat(miss.causes().get(0).title()).startsWith("PEER FAILS: Stock").contains("at s:1");
     }
 }

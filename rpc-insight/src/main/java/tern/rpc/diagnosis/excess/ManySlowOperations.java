@@ -29,13 +29,11 @@ public final class ManySlowOperations {
     /** Operations wait for the same reason if their additional times differ at most by the factor {@value}. */
     private static final double ALIKE = 2;
 
-    private final ExcessTime excess;
     private final Operations operations;
     private final OperationsPerCall perCall;
     private final Map<Kind, Found> known = new HashMap<>();
 
     public ManySlowOperations(Evidence evidence, ExcessTime excess, Operations operations) {
-        this.excess = excess;
         this.operations = operations;
         this.perCall = new OperationsPerCall(evidence, excess, operations);
     }
@@ -99,7 +97,8 @@ public final class ManySlowOperations {
         each.remove(NamedTimes.OTHERS);
         String many = each.keySet().stream()
                 .filter(name -> areManyMore(kind, phase, name))
-                .max(Comparator.comparingDouble(name -> operations.of(phase, name).count() * each.get(name)))
+                .max(Comparator.comparingDouble(
+                        name -> operations.of(phase, name).count() * each.getOrDefault(name, 0.0)))
                 .orElse(null);
         return many == null ? Found.NONE : divided(kind, phase, many, each);
     }
@@ -139,9 +138,7 @@ public final class ManySlowOperations {
         for (Map.Entry<String, Double> entry : each.entrySet()) {
             String name = entry.getKey();
             double usually = operations.usualNamed(phase, name);
-            if (name.equals(many)
-                    || usually < 0
-                    || !OperationNames.store(name).equals(OperationNames.store(many))) {
+            if (name.equals(many) || usually < 0 || !OperationNames.store(name).equals(OperationNames.store(many))) {
                 continue;
             }
             double longer = entry.getValue() - usually;

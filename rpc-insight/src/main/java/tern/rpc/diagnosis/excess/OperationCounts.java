@@ -150,7 +150,7 @@ public final class OperationCounts {
         boolean isMore = usual.count() > 0
                 && ((now >= MANY_MORE * usual.count() && hasGrownMore(now, usual, each))
                         || (usual.count() <= BEHIND_CACHE
-                                && isNotablyMore(now, usual, perCall.recorded(methods))
+                                && isNotablyMore(now, usual, (double) perCall.recorded(methods))
                                 && each <= A_LITTLE_SLOWER * usual.eachNanos()));
         boolean isLoaded = now >= MANY_MORE * usual.count() && isLoadedMore(part, usual, now, each);
         if (!isMore && !isLoaded && !isMissed(usual, now, each) && !isOfStart(part, phase, methods)) {
@@ -313,7 +313,11 @@ public final class OperationCounts {
         Phase phase = phase(part);
         return areUnusual(part)
                 && operations.usualNamed(phase, name(part)) < 0
-                && operations.ofStart(phase, name(part), methodsThatRun(phase, name(part)).keySet()) < 0
+                && operations.ofStart(
+                                phase,
+                                name(part),
+                                methodsThatRun(phase, name(part)).keySet())
+                        < 0
                 && cacheOf(part) == null;
     }
 

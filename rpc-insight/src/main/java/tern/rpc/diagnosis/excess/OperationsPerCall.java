@@ -150,10 +150,22 @@ final class OperationsPerCall {
             double share = good.isEmpty() ? 1 : shareOfBad(bad.size(), good.size());
             double ofBad = method.getValue() * share / Math.max(1, bad.size());
             double ofGood = method.getValue() * (1 - share) / Math.max(1, good.size());
-            count += ofBad * bad.stream().mapToDouble(call -> count(call, phase, name)).sum()
-                    + ofGood * good.stream().mapToDouble(call -> count(call, phase, name)).sum();
-            nanos += ofBad * bad.stream().mapToDouble(call -> nanos(call, phase, name)).sum()
-                    + ofGood * good.stream().mapToDouble(call -> nanos(call, phase, name)).sum();
+            count += ofBad
+                            * bad.stream()
+                                    .mapToDouble(call -> count(call, phase, name))
+                                    .sum()
+                    + ofGood
+                            * good.stream()
+                                    .mapToDouble(call -> count(call, phase, name))
+                                    .sum();
+            nanos += ofBad
+                            * bad.stream()
+                                    .mapToDouble(call -> nanos(call, phase, name))
+                                    .sum()
+                    + ofGood
+                            * good.stream()
+                                    .mapToDouble(call -> nanos(call, phase, name))
+                                    .sum();
         }
         return count <= 0 ? 0 : nanos / count;
     }

@@ -74,7 +74,8 @@ public final class UnchangedOperations {
         int calls = 0;
         for (ExcessTime.Counted counted : excess.accounts) {
             if (methods.containsKey(counted.call().method())) {
-                runs += RepeatedOperations.attempts(counted.call(), phase, part.name()).count();
+                runs += RepeatedOperations.attempts(counted.call(), phase, part.name())
+                        .count();
                 calls++;
             }
         }

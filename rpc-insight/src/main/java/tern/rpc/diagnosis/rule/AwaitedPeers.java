@@ -80,8 +80,8 @@ final class AwaitedPeers extends Rule {
     /** Returns the only peer, database or Redis server that gives other calls no answer; null if there is none. */
     private @Nullable Part onlySilent() {
         List<Part> silentOnes = byCause.longestFirst().stream()
-                .filter(part -> (part.kind() == Kind.PEER_FAILS && part.name().endsWith(Part.SILENT))
-                        || silent.isSilent(part))
+                .filter(part ->
+                        (part.kind() == Kind.PEER_FAILS && part.name().endsWith(Part.SILENT)) || silent.isSilent(part))
                 .toList();
         return silentOnes.size() == 1 ? silentOnes.get(0) : null;
     }

@@ -33,8 +33,8 @@ final class CallerRules extends Rule {
      * attributed to the method's callers.
      */
     void apply() {
-        boolean isKnown = evidence.usual().isSettled("calls")
-                && evidence.rates().stream().noneMatch(MethodRate::isLasting);
+        boolean isKnown =
+                evidence.usual().isSettled("calls") && evidence.rates().stream().noneMatch(MethodRate::isLasting);
         double usually = isKnown ? evidence.usual().figure("calls") : -1;
         double perSecond = (evidence.calls().calls() + evidence.calls().refused()) / evidence.seconds();
         double all = byCause.sum();

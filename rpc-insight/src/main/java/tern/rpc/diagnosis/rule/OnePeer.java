@@ -3,7 +3,10 @@ package tern.rpc.diagnosis.rule;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
 import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
@@ -11,6 +14,7 @@ import tern.rpc.diagnosis.account.RedisCommands;
 import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.excess.OperationCounts;
 import tern.rpc.diagnosis.excess.TimeOuts;
+import tern.rpc.diagnosis.excess.TimesByCause;
 import tern.rpc.diagnosis.stack.StackReader;
 
 /**
@@ -22,6 +26,9 @@ final class OnePeer extends Rule {
 
     /** Operations are merged only if at least two of them take {@value} of the extra time each. */
     private static final double NOTABLE = 0.05;
+
+    /** Matches the name of a failed peer that ends with an exception of its code. */
+    private static final Pattern EXCEPTION = Pattern.compile("(?:Exception|Error)\\b[^:]*$");
 
     /** The text between the peer and its failure in the name of a failed peer. */
     private static final String TEXT = ": ";
@@ -44,7 +51,9 @@ final class OnePeer extends Rule {
                     byPeer.computeIfAbsent(peer, name -> new ArrayList<>()).add(part);
                 }
             }
-            byPeer.forEach((peer, parts) -> merge(kind, peer, parts));
+            Set<String> peers = new TreeSet<>(byPeer.keySet());
+            peers.addAll(failedPeers(kind));
+            peers.forEach(peer -> merge(kind, peer, byPeer.getOrDefault(peer, List.of())));
         }
     }
 
@@ -73,17 +82,22 @@ final class OnePeer extends Rule {
     private void merge(Kind kind, String peer, List<Part> parts) {
         double least = NOTABLE * byCause.sum();
         List<Part> failures = failuresOf(kind, peer);
-        long notable =
-                parts.stream().filter(part -> byCause.of(part) >= least).count();
-        if (parts.isEmpty() || notable + (failures.isEmpty() ? 0 : 1) < 2) {
+        List<Part> all = new ArrayList<>(failures);
+        all.addAll(parts);
+        long notable = all.stream().filter(part -> byCause.of(part) >= least).count();
+        if (notable < 2) {
             return;
         }
         Part cause = failures.isEmpty() ? causeOf(kind, peer, parts) : failures.get(0);
         Times one = new Times();
         one.add(cause, 1);
-        for (Part part : parts) {
+        for (Part part : all) {
             if (!part.equals(cause)) {
-                byCause.pour(part, one, "calls wait for " + (part.name().isEmpty() ? "other operations" : part.name()));
+                byCause.pour(
+                        part,
+                        one,
+                        (failures.contains(part) ? "calls fail: " : TimesByCause.WAIT_FOR)
+                                + (part.name().isEmpty() ? "other operations" : part.name()));
             }
         }
     }
@@ -98,17 +112,36 @@ final class OnePeer extends Rule {
         return kind == Kind.REDIS || parts.contains(all) ? all : parts.get(0);
     }
 
-    /** Returns the failures of the peer to accept connections or to answer, most expensive first. */
+    /**
+     * Returns the failures of the peer, most expensive first. Exceptions of the peer's code are left out, because each of
+     * them may need its own change.
+     */
     private List<Part> failuresOf(Kind kind, String peer) {
         return byCause.longestFirst().stream()
                 .filter(part -> part.kind() == Kind.PEER_FAILS && isOf(part, kind, peer))
-                .filter(part ->
-                        part.name().endsWith(TEXT + Part.NOT_ACCEPTED) || part.name().endsWith(TEXT + Part.SILENT))
+                .filter(part -> !EXCEPTION.matcher(part.name()).find())
                 .toList();
     }
 
+    /** Returns the HTTP peers or providers that fail. */
+    private Set<String> failedPeers(Kind kind) {
+        Set<String> peers = new TreeSet<>();
+        for (Part part : byCause.only(part -> part.kind() == Kind.PEER_FAILS && kind != Kind.REDIS)
+                .longestFirst()) {
+            String peer = OperationNames.store(failed(part));
+            if (!peer.isEmpty()) {
+                peers.add(peer);
+            }
+        }
+        return peers;
+    }
+
+    private static String failed(Part failure) {
+        return failure.name().substring(0, Math.max(0, failure.name().lastIndexOf(TEXT)));
+    }
+
     private static boolean isOf(Part failure, Kind kind, String peer) {
-        String failed = failure.name().substring(0, Math.max(0, failure.name().lastIndexOf(TEXT)));
+        String failed = failed(failure);
         return kind == Kind.REDIS
                 ? failed.startsWith("Redis") && (peer.isEmpty() || failed.contains(peer))
                 : failed.equals(peer)

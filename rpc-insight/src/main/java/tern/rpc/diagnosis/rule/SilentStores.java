@@ -224,10 +224,8 @@ final class SilentStores {
      * Returns false if the statements may wait for a lock.
      */
     private boolean hangInStatements(PoolVerdict pool) {
-        long now = evidence.bad().stream()
-                .mapToLong(EndedCall::endedNanos)
-                .max()
-                .orElse(0);
+        long now =
+                evidence.bad().stream().mapToLong(EndedCall::endedNanos).max().orElse(0);
         List<Holder> hanging = pool.pool().holders().stream()
                 .filter(holder -> holder.isExecuting() && holder.call().isOpen())
                 .filter(holder -> now - holder.sinceNanos() >= LONG_TARGETS * evidence.targetNanos())

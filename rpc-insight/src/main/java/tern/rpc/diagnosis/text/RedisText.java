@@ -87,7 +87,8 @@ final class RedisText {
             return loops;
         }
         ManySlowOperations manySlow = new ManySlowOperations(evidence, excess, operations);
-        boolean isServer = part.name().isEmpty() && !manySlow.slower(part.kind()).isEmpty();
+        boolean isServer =
+                part.name().isEmpty() && !manySlow.slower(part.kind()).isEmpty();
         boolean areMany = (!isServer && counts.areMany(part.kind(), part.name())) || manySlow.areMany(part);
         if (areMany && !counts.isBehindEmptyCache(part) && !counts.wereRare(part)) {
             return new CauseDescription(

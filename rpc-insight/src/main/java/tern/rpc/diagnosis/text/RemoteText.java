@@ -171,8 +171,8 @@ final class RemoteText {
             facts.add(counts.figures(part));
             return new CauseDescription("MORE HTTP CALLS", host, additional(part, "exchange", sum), facts);
         }
-        CauseDescription asUsual =
-                MoreText.unchanged(unchanged, part, "MORE HTTP CALLS", operations.placeOf(Phase.HTTP, part.name()), facts);
+        CauseDescription asUsual = MoreText.unchanged(
+                unchanged, part, "MORE HTTP CALLS", operations.placeOf(Phase.HTTP, part.name()), facts);
         if (asUsual != null) {
             return asUsual;
         }
@@ -310,8 +310,8 @@ final class RemoteText {
             facts.add(counts.figures(part));
             return new CauseDescription("MORE REMOTE CALLS", service, additional(part, "call", sum), facts);
         }
-        CauseDescription asUsual =
-                MoreText.unchanged(unchanged, part, "MORE REMOTE CALLS", operations.placeOf(Phase.RPC, part.name()), facts);
+        CauseDescription asUsual = MoreText.unchanged(
+                unchanged, part, "MORE REMOTE CALLS", operations.placeOf(Phase.RPC, part.name()), facts);
         if (asUsual != null) {
             return asUsual;
         }

@@ -125,7 +125,8 @@ final class SlowStatementText {
 
     /** Returns the description of statements that calls run too often; null if their number is not the cause. */
     private @Nullable CauseDescription repeated() {
-        boolean isServer = part.name().isEmpty() && !manySlow.slower(part.kind()).isEmpty();
+        boolean isServer =
+                part.name().isEmpty() && !manySlow.slower(part.kind()).isEmpty();
         boolean areMany = (!isServer && counts.areMany(part.kind(), part.name())) || manySlow.areMany(part);
         if (areMany && !counts.isBehindEmptyCache(part) && !counts.wereRare(part)) {
             return cause(

@@ -279,8 +279,7 @@ class TimeOutsTest {
     void deadlineFarBelowTheUsualTimeThatPassesAtTheProviderIsTooShort(String message) {
         String operation = "StockService.reserve at 10.0.0.9:20880";
         Shop calling = new Shop().healthy(call -> call.own(2).in(Phase.RPC, operation, 40));
-        RpcException late =
-                RpcException.refusal(StatusCode.DEADLINE_EXCEEDED, message, RpcException.Executed.MAYBE);
+        RpcException late = RpcException.refusal(StatusCode.DEADLINE_EXCEEDED, message, RpcException.Executed.MAYBE);
         for (int i = 0; i < 6; i++) {
             calling.second(() -> {
                 for (int call = 0; call < 40; call++) {
@@ -292,6 +291,34 @@ class TimeOutsTest {
         Cause first = first(calling.diagnosis());
         assertThat(DiagnosisText.title(first)).isEqualTo("TIMEOUT TOO SHORT: " + operation);
         assertThat(first.change().text()).contains("usually takes 40 ms; the timeout is 4 ms (rpc.client.timeout)");
+    }
+
+    @Test
+    void shortDeadlineThatHasAlwaysCutOffTheLongerAnswersIsTooShort() {
+        String operation = "StockService.reserve at 10.0.0.9:20880";
+        Shop calling = new Shop();
+        RpcException late = RpcException.refusal(
+                StatusCode.DEADLINE_EXCEEDED,
+                "StockService/reserve: no answer from 10.0.0.9:20880 within 4 ms (@RpcReference of Orders.stock)",
+                RpcException.Executed.MAYBE);
+        for (int i = 0; i < 75; i++) {
+            int late100 = i < 66 ? 1 : 40; // the number of calls that the deadline ends, of 100
+            calling.second(() -> {
+                for (int call = 0; call < 100; call++) {
+                    boolean ends = call < late100;
+                    double millis = ends ? 4.2 : 2.4 + call % 10 * 0.16;
+                    calling.call(
+                            Shop.PLACE,
+                            0,
+                            ends ? late : null,
+                            steps -> steps.own(1).in(Phase.RPC, operation, millis));
+                }
+            });
+        }
+
+        Cause first = first(calling.diagnosis());
+        assertThat(DiagnosisText.title(first)).isEqualTo("TIMEOUT TOO SHORT: " + operation);
+        assertThat(first.change().text()).contains("4 ms (@RpcReference of Orders.stock)");
     }
 
     @Test
