@@ -13,6 +13,7 @@ import tern.rpc.diagnosis.calls.Baseline;
 import tern.rpc.diagnosis.calls.CallRecords;
 import tern.rpc.diagnosis.calls.CallRecords.Sums;
 import tern.rpc.diagnosis.calls.UsualOperations;
+import tern.rpc.diagnosis.calls.UsualRuns;
 import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.machine.Machine;
 import tern.rpc.diagnosis.rule.Pressure;
@@ -54,9 +55,9 @@ final class BaselineUpdater {
     private static final String OWN = "own";
 
     /**
-     * The delay, in seconds, before the calls of a second change the usual shares of late and failed calls. The delay
-     * is slightly longer than the time that {@link MethodMisses} needs to detect that a single method misses the
-     * target.
+     * The delay, in seconds, before the calls of a second change the usual shares of late and failed calls and the
+     * usual runs of operations. The delay is slightly longer than the time that {@link MethodMisses} needs to detect
+     * that a single method misses the target.
      */
     private static final int PENDING_SECONDS = 22;
 
@@ -70,10 +71,13 @@ final class BaselineUpdater {
     private int healthySeconds; // seconds since the process start or the last miss of the latency target
 
     /**
-     * The counters at the start and at the end of a second whose calls have not yet been added to the usual shares of
-     * late and failed calls.
+     * A second whose calls have not yet been added to the usual shares of late and failed calls, nor to the usual
+     * runs of operations.
+     *
+     * @param before the counters at the start of the second
+     * @param now the counters at its end
      */
-    private record Pending(CounterSnapshot before, CounterSnapshot now) {}
+    private record Pending(CounterSnapshot before, CounterSnapshot now, UsualRuns runs) {}
 
     BaselineUpdater(RpcMeters meters, Baseline usual, MethodRates rates, LimitedCallers limited, CallRecords records) {
         this.meters = meters;
@@ -114,6 +118,7 @@ final class BaselineUpdater {
                 .filter(call -> call.failure() == null)
                 .toList();
         usual.learn(current.methodsSince(before), good, late);
+        learnLater(new Pending(before, current, UsualRuns.of(good, late)));
         late.stream().filter(usual::isOfLateMethod).forEach(good::add);
         UsualOperations.learn(usual, good);
         if (limited.mayLearnCalls()) {
@@ -134,7 +139,6 @@ final class BaselineUpdater {
         });
         outside.forEach(operation -> usual.learn(Baseline.OUTSIDE + operation.key(), operation.nanos()));
         ResultRows.means().forEach((name, rows) -> learnAtMostDouble(Baseline.ROWS + name, rows));
-        learnShares(before, current);
         if (seen.allocatedPerSecond() >= 0) {
             usual.learn("allocated", seen.allocatedPerSecond());
         }
@@ -175,15 +179,17 @@ final class BaselineUpdater {
     }
 
     /**
-     * Updates the usual shares of late and failed calls, with a delay of {@value #PENDING_SECONDS} seconds. A miss of a
-     * single method begins only a few seconds after its calls became late or began to fail. If the usual shares
-     * included these seconds, the next miss of the same method would count as usual.
+     * Updates the usual shares of late and failed calls, and the usual runs of operations, with a delay of
+     * {@value #PENDING_SECONDS} seconds. A miss begins only a few seconds after its calls became late or began to fail.
+     * If the usual values included these seconds, the next miss of the same method would count as usual, and the
+     * additional operations of this miss would count as usual, too.
      */
-    private void learnShares(CounterSnapshot before, CounterSnapshot current) {
-        pending.addLast(new Pending(before, current));
+    private void learnLater(Pending second) {
+        pending.addLast(second);
         if (pending.size() > PENDING_SECONDS) {
             Pending oldest = pending.removeFirst();
             MethodMisses.learn(usual, oldest.before, oldest.now);
+            usual.runs().learn(oldest.runs);
         }
     }
 

@@ -90,7 +90,8 @@ final class MethodRates {
         double length = seconds(start, end);
         end.methods().forEach((method, sums) -> {
             Sums since = sums.since(start.methods().getOrDefault(method, Sums.NONE));
-            double usually = usual.reliableFigure(key(method));
+            // The rate of the first healthy seconds is not usual: most processes get their full load only later.
+            double usually = usual.isSettled(key(method)) ? usual.figure(key(method)) : -1;
             double perSecond = since.sent() / length;
             rates.add(new MethodRate(
                     method,

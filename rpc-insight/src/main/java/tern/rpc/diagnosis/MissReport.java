@@ -19,9 +19,11 @@ import tern.rpc.diagnosis.Diagnosis.State;
 import tern.rpc.diagnosis.account.Account;
 import tern.rpc.diagnosis.account.EndedCall;
 import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.diagnosis.excess.Evidence;
+import tern.rpc.diagnosis.pool.PeerKinds;
 import tern.rpc.diagnosis.text.CauseText;
 
 /**
@@ -153,7 +155,7 @@ final class MissReport {
      */
     private List<Cause> withFormerFirst(List<Cause> causes) {
         Diagnosis before = published;
-        String former = before == null ? "" : titleOf(before);
+        String former = before == null || isOfSilentStore(causes.get(0)) ? "" : titleOf(before);
         for (Cause cause : causes) {
             boolean isBeforeWait = publishedSeconds >= SETTLED_SECONDS
                     && WAITS.contains(causes.get(0).kind())
@@ -168,6 +170,11 @@ final class MissReport {
             }
         }
         return causes;
+    }
+
+    /** Returns whether the cause is a database or Redis server that does not answer. Waits may take more time. */
+    private static boolean isOfSilentStore(Cause cause) {
+        return cause.kind().equals("PEER FAILS") && PeerKinds.isSilentStore(new Part(Kind.PEER_FAILS, cause.name()));
     }
 
     private static String titleOf(Diagnosis diagnosis) {

@@ -24,6 +24,7 @@ import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.OperationCounts;
 import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.excess.TimesByCause;
+import tern.rpc.diagnosis.excess.UnchangedOperations;
 import tern.rpc.diagnosis.pool.ObservedPool;
 import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.rule.SymptomRules;
@@ -111,6 +112,7 @@ final class Ranking {
     private final ExcessTime excess;
     private final Operations operations;
     private final OperationCounts counts;
+    private final UnchangedOperations unchanged;
     private final Map<String, PoolVerdict> pools = new HashMap<>();
     private final TimesByCause byCause;
     private final Times failures = new Times(); // the extra time that is added for failed and refused calls
@@ -121,6 +123,7 @@ final class Ranking {
         this.excess = new ExcessTime(evidence);
         this.operations = new Operations(excess, evidence.usual(), evidence.answers());
         this.counts = new OperationCounts(evidence, excess, operations);
+        this.unchanged = new UnchangedOperations(evidence, excess, operations);
         this.byCause = new TimesByCause(LEAST_SYMPTOM * evidence.targetNanos());
         double rest = excess.account.sum(part -> !isWait(part)
                 && !Baseline.isPause(part)
@@ -266,6 +269,9 @@ final class Ranking {
      * @param threshold the minimum time of a cause
      */
     private boolean isUsual(Part part, double threshold) {
+        if (unchanged.isAsOften(part)) {
+            return true;
+        }
         boolean isNamed = !part.name().isEmpty() && !part.name().startsWith(StackReader.CALLED);
         return isNamed
                 && OPERATIONS.contains(part.kind())
@@ -346,6 +352,8 @@ final class Ranking {
         putSampledBeforeUnexplained(parts);
         putMostBeforeLittle(parts);
         putFaultBeforeItsLeak(parts);
+        new SilentFirst(byCause, operations).sort(parts);
+        putUnchangedLast(parts);
         return parts;
     }
 
@@ -383,6 +391,13 @@ final class Ranking {
                     parts.remove(part);
                     parts.add(0, part);
                 });
+    }
+
+    /** Puts operations that calls run as often as usual, and that take their usual time, behind all other causes. */
+    private void putUnchangedLast(List<Part> parts) {
+        List<Part> same = parts.stream().filter(unchanged::isAsOften).toList();
+        parts.removeAll(same);
+        parts.addAll(same);
     }
 
     /**

@@ -89,7 +89,10 @@ class DatabaseCausesTest {
     }
 
     @Test
-    void newStatementThatManyCallsRunAtTheSameTimeMayLoadACache() {
+    void statementOfTheStartThatManyCallsRunAtTheSameTimeMayLoadACache() {
+        for (int i = 0; i < 20; i++) {
+            shop.second(100, statements(READ, 3, "select report", 40));
+        }
         Diagnosis miss = shop.healthy(statements(READ, 3)).miss(statements(READ, 3, "select report", 400));
 
         assertThat(first(miss).change().text())

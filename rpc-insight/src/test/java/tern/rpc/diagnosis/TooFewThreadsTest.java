@@ -2,6 +2,8 @@ package tern.rpc.diagnosis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
+import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -13,6 +15,8 @@ import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.diagnosis.sample.TaskWatch;
 import tern.rpc.diagnosis.stack.ThreadSnapshot;
 import tern.rpc.pool.OutsideOperations;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSnapshot;
 
 /**
  * Tests calls waiting for tasks of an executor that Tern does not measure and whose threads are all busy. Twenty calls
@@ -112,6 +116,25 @@ class TooFewThreadsTest {
         assertThat(DiagnosisText.title(first)).startsWith("PEER: ");
         assertThat(first.change().text()).contains("the provider of PriceService.price, called in Desk.ask");
         assertThat(first.evidence()).contains("slower   PriceService.price takes 50 ms, usually 10 ms");
+    }
+
+    @Test
+    void measuredExecutorThatIsFullOfSlowerRemoteCallsIsAConsequenceOfTheirProvider() {
+        String[] finding = REMOTE.clone();
+        finding[6] = "refs.Finder/find"; // another class than the one in which calls wait
+        looks("refs-1", 9, finding);
+        calls.pool(
+                        PoolSnapshot.builder("refs", PoolKind.EXECUTOR, 1)
+                                .now(1, 0, 30)
+                                .counts(10, 0)
+                                .sums(Duration.ZERO, Duration.ofMillis(9_500))
+                                .settings(List.of())
+                                .build(),
+                        6)
+                .usuallyOwn(METHOD, 5, 20)
+                .remoteOutside("PriceService.price", 950, 6);
+
+        assertThat(title()).startsWith("PEER: ");
     }
 
     @Test

@@ -119,6 +119,7 @@ public final class Baseline {
 
     private final Map<String, Method> methods = new HashMap<>();
     private final Map<String, Figure> figures = new HashMap<>();
+    private final UsualRuns runs = new UsualRuns();
 
     // The usual times of operations outside of calls, in the order of their last use. Their number is limited
     // separately, because operations outside of calls may have any number of names, for example if a job calls many
@@ -199,6 +200,11 @@ public final class Baseline {
         good.forEach(call -> method(call).forgetFirstLateCalls());
         learn(good);
         learn(late.stream().filter(this::isOfLateMethod).toList());
+    }
+
+    /** Returns how often calls usually run each operation. */
+    public UsualRuns runs() {
+        return runs;
     }
 
     private Method method(EndedCall call) {

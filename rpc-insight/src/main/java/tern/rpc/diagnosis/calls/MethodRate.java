@@ -53,6 +53,9 @@ public record MethodRate(
      */
     private static final double AS_MANY = 0.8;
 
+    /** A rate that has lasted for {@value} ns is usual, even if no usual rate was learned in the meantime. */
+    private static final double LASTING_NANOS = 600e9;
+
     private static final double NEARLY_ALL = 0.8;
     private static final double HALF = 0.5;
 
@@ -69,6 +72,11 @@ public record MethodRate(
      */
     public static boolean isSignificant(double events, double usualEvents) {
         return 2 * Math.abs(Math.sqrt(events) - Math.sqrt(usualEvents)) >= SIGNIFICANT;
+    }
+
+    /** Returns whether the method has been called at the present rate for so long that this rate is usual. */
+    public boolean isLasting() {
+        return sinceNanos >= LASTING_NANOS;
     }
 
     public boolean isHigh() {

@@ -20,7 +20,7 @@ public final class UsualOperations {
      * The usual number of operations of several methods together counts as unknown if it is unknown for more than
      * {@value} of their calls.
      */
-    private static final double MAX_UNKNOWN = 0.1;
+    public static final double MAX_UNKNOWN = 0.1;
 
     /** The kinds of operations whose usual number per call is learned. */
     public static final List<Phase> COUNTED = List.of(Phase.SQL, Phase.REDIS, Phase.HTTP, Phase.RPC, Phase.LOGGING);

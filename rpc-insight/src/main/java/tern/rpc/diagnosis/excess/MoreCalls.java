@@ -72,7 +72,7 @@ public final class MoreCalls {
      * the same number of calls may have met the target before.
      */
     private boolean beganFirst(MethodRate rate) {
-        if (MethodRate.wereAsMany(List.of(rate), rate.perSecond())) {
+        if (MethodRate.wereAsMany(List.of(rate), rate.perSecond()) || rate.isLasting()) {
             return false;
         }
         double maxDelay = rate.factor() < MethodRate.MORE ? -MIN_LEAD_NANOS : MAX_DELAY_NANOS;

@@ -48,6 +48,18 @@ public final class OperationCounts {
      */
     private static final double MORE_MISSES = 2;
 
+    /**
+     * An operation that takes its usual time counts as more frequent than usual if calls run it at least {@value} times
+     * as often as usual.
+     */
+    private static final double NOTABLY_MORE = 1.5;
+
+    /** A number is notably larger than usual if it differs by at least {@value} standard deviations. */
+    private static final double DEVIATIONS = 2;
+
+    /** Nearly every call runs an operation if calls run it at least {@value} times on average. */
+    private static final double NEARLY_EACH = 0.9;
+
     /** Two numbers of operations count as similar if the smaller number is at least {@value} of the larger number. */
     private static final double SIMILAR = 0.7;
 
@@ -129,21 +141,26 @@ public final class OperationCounts {
             return false;
         }
         String name = name(part);
-        double each = operations.of(phase, name).eachNanos();
-        Map<String, Integer> methods = methodsOf(part, phase, each);
+        Map<String, Integer> methods =
+                methodsOf(part, phase, operations.of(phase, name).eachNanos());
         Usual usual = perCall.usual(part.kind(), phase, name, methods);
         double now = perCall.now(phase, name, methods);
+        double each = each(phase, name, methods);
         if (usual.count() < 0 || each <= 0) {
             return false;
         }
-        boolean isMore = usual.count() > 0 && now >= MANY_MORE * usual.count() && hasGrownMore(now, usual, each);
+        boolean isMore = usual.count() > 0
+                && ((now >= MANY_MORE * usual.count() && hasGrownMore(now, usual, each))
+                        || (usual.count() <= BEHIND_CACHE
+                                && isNotablyMore(now, usual, (double) perCall.recorded(methods))
+                                && each <= A_LITTLE_SLOWER * usual.eachNanos()));
         boolean isLoaded = now >= MANY_MORE * usual.count() && isLoadedMore(part, usual, now, each);
         if (!isMore && !isLoaded && !isMissed(usual, now, each) && !isOfStart(part, phase, methods)) {
             return false;
         }
         // If the number of other operations of the same kind has decreased equally, this operation has only replaced
         // them.
-        double usuallyAll = operations.usualCount(phase, methods);
+        double usuallyAll = perCall.usual(part.kind(), phase, "", methods).count();
         return usuallyAll < 0 || perCall.now(phase, "", methods) - usuallyAll >= HALF * (now - usual.count());
     }
 
@@ -210,10 +227,7 @@ public final class OperationCounts {
         Map<String, Integer> usually = methodsThatUsuallyRun(part, phase);
         Map<String, Integer> methods = usually.isEmpty() ? perCall.methodsThatRun(phase, name) : usually;
         Usual usual = perCall.usual(part.kind(), phase, name, methods);
-        return isMissed(
-                        usual,
-                        perCall.now(phase, name, methods),
-                        operations.of(phase, name).eachNanos())
+        return isMissed(usual, perCall.now(phase, name, methods), each(phase, name, methods))
                 || isOfStart(part, phase, methods)
                 || (usual.count() <= BEHIND_CACHE && caches.cacheOf(part) != null);
     }
@@ -252,6 +266,22 @@ public final class OperationCounts {
                         || operations.isServerSlower(part));
     }
 
+    /**
+     * Returns the mean time of the given operation. The mean over all calls shows whether it became slower. If only the
+     * mean over late calls is known, returns this mean.
+     */
+    private double each(Phase phase, String name, Map<String, Integer> methods) {
+        double late = operations.of(phase, name).eachNanos();
+        double all = perCall.each(phase, name, methods);
+        return all > 0 ? Math.min(late, all) : late;
+    }
+
+    /** Returns whether calls run the operation more often than usual, and chance does not explain the difference. */
+    private static boolean isNotablyMore(double now, Usual usual, double calls) {
+        return now >= NOTABLY_MORE * usual.count()
+                && now - usual.count() >= DEVIATIONS * Math.sqrt(now / Math.max(1, calls));
+    }
+
     private static boolean isMissed(Usual usual, double now, double each) {
         if (usual.count() <= 0 || usual.eachNanos() < 0) {
             return false;
@@ -263,6 +293,7 @@ public final class OperationCounts {
         boolean isCached = usual.count() <= BEHIND_CACHE && now <= ONCE;
         return isCached
                 && ((now >= MANY_MORE * usual.count() && areLoadsTheReason)
+                        || (now >= NEARLY_EACH && now >= MORE_MISSES * usual.count())
                         || (now >= MORE_MISSES * usual.count() && each <= SLOWER * usual.eachNanos()));
     }
 
@@ -291,7 +322,7 @@ public final class OperationCounts {
         }
         // Other methods may run fewer operations than usual, for example because their calls fail early.
         Map<String, Integer> methods = perCall.methodsThatRun(phase, name(part));
-        double usuallyAll = operations.usualCount(phase, methods);
+        double usuallyAll = perCall.usual(part.kind(), phase, "", methods).count();
         return usuallyAll >= 0
                 && isUnusual(part.kind(), phase, name(part), methods)
                 && perCall.now(phase, name(part), methods) > 0
@@ -309,7 +340,24 @@ public final class OperationCounts {
             return false;
         }
         Map<String, Integer> methods = perCall.methodsThatRun(phase, name(part));
-        return operations.usualCount(phase, methods) >= 0 && isUnusual(part.kind(), phase, name(part), methods);
+        return perCall.usual(part.kind(), phase, "", methods).count() >= 0
+                && isUnusual(part.kind(), phase, name(part), methods);
+    }
+
+    /**
+     * Returns whether neither normal calls nor the first calls of the process ran the given operation. If stacks show a
+     * cache that loads values with the operation, the cache may have been filled in another way, so returns false.
+     */
+    public boolean areNeverRun(Part part) {
+        Phase phase = phase(part);
+        return areUnusual(part)
+                && operations.usualNamed(phase, name(part)) < 0
+                && operations.ofStart(
+                                phase,
+                                name(part),
+                                methodsThatRun(phase, name(part)).keySet())
+                        < 0
+                && cacheOf(part) == null;
     }
 
     /**
@@ -429,7 +477,7 @@ public final class OperationCounts {
         return phase == null ? Phase.OWN : phase;
     }
 
-    private static String number(double value) {
+    static String number(double value) {
         return String.format(Locale.ROOT, value >= 10 || value == 0 ? "%.0f" : value >= 0.1 ? "%.1f" : "%.3f", value);
     }
 

@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
 import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.EndedCall;
@@ -13,6 +14,8 @@ import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.calls.CallRecords;
+import tern.rpc.diagnosis.calls.UsualOperations;
+import tern.rpc.diagnosis.calls.UsualRuns;
 
 /** Computes the current and the usual number of operations per call. */
 final class OperationsPerCall {
@@ -66,6 +69,10 @@ final class OperationsPerCall {
 
     /** @param methods the methods to consider, with the numbers of their late or failed calls */
     Usual usual(Kind kind, Phase phase, String name, Map<String, Integer> methods) {
+        Usual known = usualRuns(phase, name, methods);
+        if (known != null) {
+            return known;
+        }
         if (name.isEmpty()) {
             return new Usual(operations.usualCount(phase, methods), operations.usualEach(phase));
         }
@@ -93,6 +100,32 @@ final class OperationsPerCall {
     }
 
     /**
+     * Returns the usual runs of the operation. Ignores methods whose usual runs are unknown if they receive only a
+     * small share of the calls; otherwise returns null.
+     */
+    private @Nullable Usual usualRuns(Phase phase, String name, Map<String, Integer> methods) {
+        UsualRuns runs = evidence.usual().runs();
+        double count = 0;
+        double nanos = 0;
+        int calls = 0;
+        int unknown = 0;
+        for (Map.Entry<String, Integer> method : methods.entrySet()) {
+            if (!runs.isKnown(method.getKey())) {
+                unknown += method.getValue();
+                continue;
+            }
+            UsualRuns.Usual usual = runs.of(method.getKey(), phase, name);
+            calls += method.getValue();
+            count += method.getValue() * usual.count();
+            nanos += method.getValue() * usual.count() * Math.max(0, usual.eachNanos());
+        }
+        double others = name.isEmpty() ? operations.usualEach(phase) : operations.usualNamed(phase, name);
+        return calls == 0 || unknown > UsualOperations.MAX_UNKNOWN * (calls + unknown)
+                ? null
+                : new Usual(count / calls, count > 0 ? nanos / count : others);
+    }
+
+    /**
      * Returns the mean number of operations per call, over all calls to the methods that miss the latency target. The
      * mean over late calls alone would be wrong, because calls that run a slow operation are late more often than other
      * calls.
@@ -116,6 +149,47 @@ final class OperationsPerCall {
             calls += method.getValue();
         }
         return calls == 0 ? 0 : sum / calls;
+    }
+
+    /**
+     * Returns the mean time of an operation over all calls to the given methods; 0 if no recorded call runs it. The
+     * mean over late calls alone would be too long, because the slow runs make calls late.
+     */
+    double each(Phase phase, String name, Map<String, Integer> methods) {
+        double nanos = 0;
+        double count = 0;
+        for (Map.Entry<String, Integer> method : methods.entrySet()) {
+            List<EndedCall> bad = ofMethod(evidence.bad(), method.getKey());
+            List<EndedCall> good = ofMethod(excess.goodDuringMiss(), method.getKey());
+            double share = good.isEmpty() ? 1 : shareOfBad(bad.size(), good.size());
+            double ofBad = method.getValue() * share / Math.max(1, bad.size());
+            double ofGood = method.getValue() * (1 - share) / Math.max(1, good.size());
+            count += ofBad
+                            * bad.stream()
+                                    .mapToDouble(call -> count(call, phase, name))
+                                    .sum()
+                    + ofGood
+                            * good.stream()
+                                    .mapToDouble(call -> count(call, phase, name))
+                                    .sum();
+            nanos += ofBad
+                            * bad.stream()
+                                    .mapToDouble(call -> nanos(call, phase, name))
+                                    .sum()
+                    + ofGood
+                            * good.stream()
+                                    .mapToDouble(call -> nanos(call, phase, name))
+                                    .sum();
+        }
+        return count <= 0 ? 0 : nanos / count;
+    }
+
+    /** Returns the number of recorded calls to the given methods. */
+    long recorded(Map<String, Integer> methods) {
+        return methods.keySet().stream()
+                .mapToLong(method -> ofMethod(evidence.bad(), method).size()
+                        + ofMethod(evidence.good(), method).size())
+                .sum();
     }
 
     /**
@@ -172,5 +246,15 @@ final class OperationsPerCall {
             }
         }
         return count;
+    }
+
+    private static double nanos(EndedCall call, Phase phase, String name) {
+        double nanos = 0;
+        for (NamedTimes.Entry entry : call.ledger().named()) {
+            if (entry.kind() == phase && OperationNames.isNamed(entry.name(), name)) {
+                nanos += entry.nanos();
+            }
+        }
+        return nanos;
     }
 }

@@ -1,6 +1,7 @@
 package tern.rpc.diagnosis.excess;
 
 import java.util.List;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.Account;
@@ -28,9 +29,14 @@ public final class RunningOperations {
     /**
      * Gives unnamed operations the name of the slowest operation of the same kind, if this operation takes longer than
      * usual. An operation in a running call gets its name only when it ends.
+     *
+     * @param isServer returns whether the operations without a name represent a slow server of this kind
      */
-    public void name() {
+    public void name(Predicate<Kind> isServer) {
         for (Kind kind : List.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)) {
+            if (isServer.test(kind)) {
+                continue;
+            }
             Part failing = failing(kind);
             if (failing != null) {
                 Part successful = new Part(kind, OperationNames.withoutStatus(failing.name()));

@@ -48,6 +48,12 @@ public final class TimeOuts {
     /** An operation counts as part of normal calls if they run it at least {@value} times on average. */
     private static final double RUNS = 0.5;
 
+    /**
+     * A timeout of less than {@value} of the latency target is short. If it ends many calls and nearly as long answers
+     * are usual, it cuts off the longer answers, so the usual time of the peer is unknown.
+     */
+    private static final double SHORT = 0.1;
+
     private static final int MAX_CALLERS = 2;
 
     /** The places where the limits of timeouts are set, by the simple name of the timeout's exception. */
@@ -258,7 +264,10 @@ public final class TimeOuts {
                     : isNever ? neverAnswered(part, limit) : null;
         }
         if (isSlower(part, phase, timeout, usually, usualCount, answers)) {
-            return null;
+            AnswerTimes earlier =
+                    timeout <= SHORT * evidence.targetNanos() ? answers(part, phase, evidence.earlierGood()) : answers;
+            boolean isCut = timeout <= SHORT * evidence.targetNanos() && earlier.reach(timeout);
+            return isCut ? ofAnswers(part, phase, failed, timeout, earlier) : null;
         }
         double slow = slowEach(part, usualCount);
         String slowest = timeout > usually && slow > usually

@@ -44,7 +44,7 @@ public final class CallerDeadlines {
     /**
      * Matches a provider's answer, for example {@code OrderService/place at 10.0.0.7:20880: still running after 50 ms}.
      */
-    private static final Pattern ANSWERED = Pattern.compile("^\\S+/\\S+ at \\S+: (.+)", Pattern.DOTALL);
+    private static final Pattern ANSWERED = Pattern.compile("^(\\S+/\\S+) at \\S+: (.+)", Pattern.DOTALL);
 
     /** Matches the beginning of a provider's message about a remote call made by the provider itself. */
     private static final Pattern CALL = Pattern.compile("^(?:[A-Z_]+: )?[\\w.$]+/[\\w.$]+\\b");
@@ -54,6 +54,11 @@ public final class CallerDeadlines {
      * answer from 10.0.0.7:20880 within 50 ms}.
      */
     private static final Pattern UNANSWERED = Pattern.compile("^(\\S+): no answer from (\\S+) within ");
+    /** Matches the simple names of the service and the method of a remote call. */
+    private static final Pattern METHOD = Pattern.compile("(?:^|[\\s.])([\\w$]+)/([\\w$]+)\\b");
+
+    /** The text before the origin of a call's deadline in the client's message about a provider's answer. */
+    private static final String ORIGIN = "; the call had ";
 
     private CallerDeadlines() {}
 
@@ -75,7 +80,7 @@ public final class CallerDeadlines {
     /** Returns whether the given failure says that the call exceeded the deadline set by its own caller. */
     static boolean hasPassed(String method, Throwable failure) {
         return isLate(failure)
-                && (isAbout(method, failure, STILL_RUNNING) || message(failure).contains(REMAINING));
+                && (isAbout(method, failure, STILL_RUNNING) || origin(failure).contains(REMAINING));
     }
 
     /**
@@ -105,11 +110,26 @@ public final class CallerDeadlines {
 
     /**
      * Returns whether the provider of a remote call reported that one of its own remote calls timed out. In this case,
-     * the provider's own timeout is too short.
+     * the provider's own timeout is too short. Returns false if the deadline of the call itself passed at the provider,
+     * for example in the provider's queue, or in a remote call that inherited this deadline.
      */
     static boolean isOfProvider(Throwable failure) {
         Matcher answer = ANSWERED.matcher(isLate(failure) ? message(failure) : "");
-        return answer.find() && CALL.matcher(answer.group(1)).find();
+        return answer.find()
+                && CALL.matcher(answer.group(2)).find()
+                && !answer.group(2).startsWith(answer.group(1) + ":")
+                && !answer.group(2).contains(REMAINING);
+    }
+
+    /**
+     * Returns the remote method whose own time limit ended the call before the ledger recorded an operation, for
+     * example {@code StockService.find}; null if there is none.
+     */
+    static @Nullable String limitedMethod(Throwable failure) {
+        Matcher called = isLate(failure) && limit(List.of(failure)) != null
+                ? METHOD.matcher(message(failure))
+                : METHOD.matcher("");
+        return called.find() ? called.group(1) + "." + called.group(2) : null;
     }
 
     /**
@@ -120,12 +140,21 @@ public final class CallerDeadlines {
      */
     static @Nullable String limit(List<Throwable> chain) {
         for (Throwable one : chain) {
-            Matcher limit = LIMIT.matcher(isLate(one) ? message(one) : "");
-            if (limit.find() && !message(one).contains(REMAINING)) {
+            Matcher limit = LIMIT.matcher(isLate(one) ? origin(one) : "");
+            if (limit.find() && !origin(one).contains(REMAINING)) {
                 return limit.group();
             }
         }
         return null;
+    }
+
+    /**
+     * Returns the part of a message that says where the deadline of the call comes from. A provider's answer may also
+     * contain the origin of a further deadline.
+     */
+    private static String origin(Throwable failure) {
+        String message = message(failure);
+        return message.substring(Math.max(0, message.lastIndexOf(ORIGIN)));
     }
 
     private static boolean isLate(Throwable failure) {

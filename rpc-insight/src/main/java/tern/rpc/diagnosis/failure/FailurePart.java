@@ -313,6 +313,10 @@ public final class FailurePart {
         if (awaited != null) {
             return Account.part(awaited.kind(), OperationNames.withoutStatus(awaited.name()));
         }
+        String limited = deadline ? CallerDeadlines.limitedMethod(timeout) : null;
+        if (limited != null) {
+            return new Part(Kind.RPC, limited);
+        }
         return new Part(Kind.TIMEOUT, deadline ? DEADLINE : Exceptions.named(timeout) + Exceptions.in(chain));
     }
 

@@ -1,6 +1,7 @@
 package tern.rpc.diagnosis.pool;
 
 import java.util.Comparator;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
@@ -16,6 +17,9 @@ import tern.rpc.pool.PoolSnapshot;
  * connection has the same kind as the operations on the connection.
  */
 public final class PeerKinds {
+
+    /** The beginnings of the names of stores that do not answer. */
+    private static final List<String> STORES = List.of("database", "Redis");
 
     private final Map<String, PoolVerdict> pools;
 
@@ -111,5 +115,12 @@ public final class PeerKinds {
             }
         }
         return null;
+    }
+
+    /** Returns whether the given cause is a database or Redis server that does not answer. */
+    public static boolean isSilentStore(Part part) {
+        return part.kind() == Kind.PEER_FAILS
+                && part.name().endsWith(": " + Part.SILENT)
+                && STORES.stream().anyMatch(part.name()::startsWith);
     }
 }

@@ -33,7 +33,9 @@ final class CallerRules extends Rule {
      * attributed to the method's callers.
      */
     void apply() {
-        double usually = evidence.usual().figure("calls");
+        boolean isKnown =
+                evidence.usual().isSettled("calls") && evidence.rates().stream().noneMatch(MethodRate::isLasting);
+        double usually = isKnown ? evidence.usual().figure("calls") : -1;
         double perSecond = (evidence.calls().calls() + evidence.calls().refused()) / evidence.seconds();
         double all = byCause.sum();
         boolean one = byCause.longestFirst().stream().anyMatch(part -> byCause.of(part) > all / 2);

@@ -64,6 +64,13 @@ public final class OutsideWork {
                 .toList();
     }
 
+    /** Returns the measured operations of all threads that serve no call. */
+    List<Operation> all() {
+        return evidence.outside().stream()
+                .map(timed -> new Operation(timed, usualNanos(timed)))
+                .toList();
+    }
+
     /** Returns the operations that {@link #of} returns, and also the operations whose usual times are unknown. */
     private List<Operation> all(String name, TaskSamples threads) {
         Part largest =

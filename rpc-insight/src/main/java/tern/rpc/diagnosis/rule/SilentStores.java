@@ -29,6 +29,7 @@ import tern.rpc.diagnosis.pool.PeerKinds;
 import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.sample.Statements;
 import tern.rpc.diagnosis.stack.StackReader;
+import tern.rpc.pool.Holders.Holder;
 
 /**
  * Recognizes a database or Redis server that has stopped answering: several calls are waiting for it, and it has
@@ -198,8 +199,11 @@ final class SilentStores {
         List<PoolVerdict> known = names.poolsOf(store, name);
         boolean opens = !known.isEmpty();
         int size = MIN_CALLS;
+        boolean anyHangs = false;
         for (PoolVerdict pool : known) {
-            if (pool.isHeld() || pool.reason() == PoolVerdict.Reason.NESTED) {
+            boolean hangs = hangInStatements(pool);
+            anyHangs |= hangs;
+            if ((pool.isHeld() && !hangs) || pool.reason() == PoolVerdict.Reason.NESTED) {
                 return false;
             }
             opens &= switch (pool.reason()) {
@@ -208,9 +212,34 @@ final class SilentStores {
             };
             size = Math.min(size, Math.max(1, pool.pool().now().effectiveMax()));
         }
-        boolean hang = operations >= size;
+        boolean hang = operations >= size || anyHangs;
         return (hang || opens)
                 && (store == Kind.REDIS ? !areBlocking() : !areSlow(waiting) && !locked.isAnswering(name));
+    }
+
+    /**
+     * Returns whether at least half of the pool's connections are in use by statements of calls that have been running
+     * for a long time. The calls may have ended at their deadlines, so their connections seem to be lost or to be held
+     * outside of calls. Nothing else shows this work if the threads are virtual, because their stacks cannot be read.
+     * Returns false if the statements may wait for a lock.
+     */
+    private boolean hangInStatements(PoolVerdict pool) {
+        long now =
+                evidence.bad().stream().mapToLong(EndedCall::endedNanos).max().orElse(0);
+        List<Holder> hanging = pool.pool().holders().stream()
+                .filter(holder -> holder.isExecuting() && holder.call().isOpen())
+                .filter(holder -> now - holder.sinceNanos() >= LONG_TARGETS * evidence.targetNanos())
+                .toList();
+        Map<String, Long> known = new TreeMap<>();
+        for (Holder holder : hanging) {
+            String statement = holder.statement();
+            if (statement != null) {
+                known.merge(statement, now - holder.sinceNanos(), Math::max);
+            }
+        }
+        return !known.isEmpty()
+                && 2 * hanging.size() >= Math.max(1, pool.pool().now().active())
+                && !areSlow(known);
     }
 
     /**
@@ -219,23 +248,30 @@ final class SilentStores {
      * for very long, and all hanging statements use the same table or have no usual time.
      */
     private boolean areSlow(List<Waiting> waiting) {
-        Set<String> known = new TreeSet<>();
-        Set<String> tables = new TreeSet<>();
-        long longest = 0;
+        Map<String, Long> known = new TreeMap<>();
         for (Waiting one : waiting) {
             String statement = statements.of(one.call);
             if (statement != null) {
-                String table = Statements.table(statement);
-                known.add(statement);
-                tables.add(table == null ? statement : table);
-                longest = Math.max(longest, one.call.tookNanos());
+                known.merge(statement, one.call.tookNanos(), Math::max);
             }
         }
+        return areSlow(known);
+    }
+
+    /** @param known the hanging statements, each with its longest time */
+    private boolean areSlow(Map<String, Long> known) {
+        Set<String> tables = new TreeSet<>();
+        long longest = 0;
+        for (Map.Entry<String, Long> entry : known.entrySet()) {
+            String table = Statements.table(entry.getKey());
+            tables.add(table == null ? entry.getKey() : table);
+            longest = Math.max(longest, entry.getValue());
+        }
         boolean isShort = longest < LONG_HANG_TARGETS * evidence.targetNanos();
-        boolean areNew = known.stream().noneMatch(statement -> usual.each(Phase.SQL, statement) >= 0);
+        boolean areNew = known.keySet().stream().noneMatch(statement -> usual.each(Phase.SQL, statement) >= 0);
         return !known.isEmpty()
                 && ((isShort && (tables.size() == 1 || areNew))
-                        || known.stream().allMatch(Statements::mayWait));
+                        || known.keySet().stream().allMatch(Statements::mayWait));
     }
 
     /** Returns whether late calls run commands that wait for data or block the server. */

@@ -1,5 +1,6 @@
 package tern.rpc.diagnosis.rule;
 
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -18,6 +19,7 @@ import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.FailedPeers;
 import tern.rpc.diagnosis.excess.FailedProviders;
 import tern.rpc.diagnosis.excess.ImmediateRetries;
+import tern.rpc.diagnosis.excess.ManySlowOperations;
 import tern.rpc.diagnosis.excess.MoreOperations;
 import tern.rpc.diagnosis.excess.OneSlowPeer;
 import tern.rpc.diagnosis.excess.OperationCounts;
@@ -83,11 +85,12 @@ public final class SymptomRules extends Rule {
         new LargeResults(evidence, excess, operations).passOn(byCause);
         new RowHolderRules(this).apply();
         new SilentPeers(excess, operations).merge(byCause);
-        mergeOperations(redisStands, areRepeated || isTableLocked);
+        Set<Kind> divided = mergeOperations(redisStands, areRepeated || isTableLocked);
         new HttpConnections(evidence, excess).merge(byCause);
-        new RunningOperations(excess, operations, byCause).name();
+        new RunningOperations(excess, operations, byCause).name(divided::contains);
         passOnAttempts();
         new HolderRules(this, silent).apply();
+        new AwaitedPeers(this).apply();
         new PoolRules(this, counts).apply();
         new WorkerRules(this).apply();
         new RefusalRules(this).apply();
@@ -109,6 +112,7 @@ public final class SymptomRules extends Rule {
         processors.passOnExecutors();
         processors.passOnToOwnCode();
         new CommonDelays(evidence, operations, counts).passOn(excess, byCause);
+        new OnePeer(this, counts).merge();
     }
 
     /**
@@ -197,14 +201,21 @@ public final class SymptomRules extends Rule {
      *     attributed to this command
      * @param areStatementsMerged whether the time of statements has already been attributed to repeated transactions, or
      *     to a statement that waits for a locked table
+     * @return the kinds whose operations have two causes: their number, and a slow server
      */
-    private void mergeOperations(boolean redisStands, boolean areStatementsMerged) {
+    private Set<Kind> mergeOperations(boolean redisStands, boolean areStatementsMerged) {
         Stampedes stampedes = new Stampedes(evidence, excess, operations, counts);
         MoreOperations more = new MoreOperations(operations, counts, byCause);
+        ManySlowOperations manySlow = new ManySlowOperations(evidence, excess, operations);
+        Set<Kind> divided = EnumSet.noneOf(Kind.class);
         for (Kind kind : List.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)) {
             boolean isOneCause = (kind == Kind.REDIS && redisStands)
                     || (kind == Kind.SQL && (areStatementsMerged || isMostlyOneLargeResult()));
             if (isOneCause || stampedes.passOn(kind, pools, byCause)) {
+                continue;
+            }
+            if (manySlow.divide(kind, byCause)) {
+                divided.add(kind);
                 continue;
             }
             double sum = byCause.sum(kind);
@@ -226,6 +237,7 @@ public final class SymptomRules extends Rule {
                 }
             }
         }
+        return divided;
     }
 
     /**

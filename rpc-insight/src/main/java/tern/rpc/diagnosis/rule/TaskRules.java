@@ -88,7 +88,7 @@ final class TaskRules extends Rule {
         boolean mayBeSlower = isSlower(executor)
                 && !TaskLoad.of(executor, evidence, excess).isTooMany()
                 && !others.occupy(executor, tasks.parts);
-        boolean slower = mayBeSlower && isOfCalls(tasks);
+        boolean slower = mayBeSlower && (isOfCalls(tasks) || runSlowerOperations(executor, tasks));
         Times ofCalls = mayBeSlower ? others.slowOperations(executor) : new Times();
         String threads = evidence.tasks().threadsOfPool(executor.name());
         Part connections = connectionsFor(executor, tasks);
@@ -212,6 +212,15 @@ final class TaskRules extends Rule {
         double hold = executor.pool().holdNanos();
         // The mean duration of tasks is unknown until the first slow task has ended.
         return !executor.name().equals(ExecutorNames.COMMON_POOL) && usual > 0 && (hold < 0 || hold >= SLOWER * usual);
+    }
+
+    /**
+     * Returns whether the executor's threads run operations outside of calls that have become slower. The executor is
+     * then full because of the peer of these operations, and not because of its size.
+     */
+    private boolean runSlowerOperations(PoolVerdict executor, TaskSamples tasks) {
+        String threads = evidence.tasks().threadsOfPool(executor.name());
+        return threads != null && Boolean.TRUE.equals(new OutsideWork(evidence).isAnySlower(threads, tasks));
     }
 
     /** Returns whether the tasks run code of a class in which late calls wait. */

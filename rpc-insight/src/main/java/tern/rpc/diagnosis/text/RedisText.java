@@ -17,8 +17,10 @@ import tern.rpc.diagnosis.cause.Cause.Where;
 import tern.rpc.diagnosis.cause.CauseDescription;
 import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
+import tern.rpc.diagnosis.excess.ManySlowOperations;
 import tern.rpc.diagnosis.excess.OperationCounts;
 import tern.rpc.diagnosis.excess.Operations;
+import tern.rpc.diagnosis.excess.UnchangedOperations;
 import tern.rpc.diagnosis.machine.Machine;
 import tern.rpc.diagnosis.rule.MissedJobs;
 import tern.rpc.diagnosis.rule.OutsideWork;
@@ -84,7 +86,11 @@ final class RedisText {
         if (loops != null) {
             return loops;
         }
-        if (counts.areMany(part.kind(), part.name()) && !counts.isBehindEmptyCache(part) && !counts.wereRare(part)) {
+        ManySlowOperations manySlow = new ManySlowOperations(evidence, excess, operations);
+        boolean isServer =
+                part.name().isEmpty() && !manySlow.slower(part.kind()).isEmpty();
+        boolean areMany = (!isServer && counts.areMany(part.kind(), part.name())) || manySlow.areMany(part);
+        if (areMany && !counts.isBehindEmptyCache(part) && !counts.wereRare(part)) {
             return new CauseDescription(
                     "MANY COMMANDS",
                     name,
@@ -92,12 +98,12 @@ final class RedisText {
                             Where.CODE,
                             "use one round trip instead of " + Math.round(sum.count()) + " per call (MGET or a"
                                     + " pipeline)"
-                                    + Operations.at(place) + ": " + name + RemoteText.usuallyFewer(counts, part)),
+                                    + Operations.at(place) + ": " + name + MoreText.usuallyFewer(counts, part)),
                     facts);
         }
         if (counts.areMore(part)) {
             facts.add(counts.figures(part));
-            return new CauseDescription("MORE COMMANDS", name, RemoteText.more(counts, part, place), facts);
+            return new CauseDescription("MORE COMMANDS", name, MoreText.more(counts, part, place), facts);
         }
         OutsideOperations.Recent blocking = RedisCommands.isBlocking(part.name()) ? null : blockingOutside(part);
         if (blocking != null) {
@@ -114,11 +120,21 @@ final class RedisText {
                     servers.change("Redis server of " + server, part, server, SLOW_REDIS),
                     facts);
         }
-        Set<String> all = operations.allSlower(Kind.REDIS);
+        Set<String> slower = operations.allSlower(Kind.REDIS);
+        Set<String> all = slower.isEmpty() ? manySlow.slower(Kind.REDIS) : slower;
         if (part.name().isEmpty() && !all.isEmpty()) {
             facts.add("all      " + all.size() + " different commands are slower");
             return new CauseDescription(
                     "SLOW REDIS", "every command", servers.change("Redis server", part, "", SLOW_REDIS), facts);
+        }
+        if (part.name().isEmpty() && !areMany) {
+            return new CauseDescription(
+                    "SLOW REDIS", "several commands", servers.change("Redis server", part, "", SLOW_REDIS), facts);
+        }
+        CauseDescription unchanged = MoreText.unchanged(
+                new UnchangedOperations(evidence, excess, operations), part, "MORE COMMANDS", place, facts);
+        if (unchanged != null) {
+            return unchanged;
         }
         return new CauseDescription(
                 "SLOW REDIS COMMAND",

@@ -25,6 +25,7 @@ import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.excess.SilentPeers;
 import tern.rpc.diagnosis.excess.SlowProviders;
 import tern.rpc.diagnosis.excess.TimeOuts;
+import tern.rpc.diagnosis.excess.UnchangedOperations;
 import tern.rpc.diagnosis.failure.FailurePart;
 import tern.rpc.diagnosis.failure.FailureText;
 import tern.rpc.diagnosis.rule.HttpConnections;
@@ -58,6 +59,7 @@ final class RemoteText {
     private final OperationCounts counts;
     private final SlowProviders providers;
     private final SilentPeers silent;
+    private final UnchangedOperations unchanged;
 
     RemoteText(Evidence evidence, ExcessTime excess, Operations operations, TimeOuts timeOuts) {
         this.evidence = evidence;
@@ -67,39 +69,7 @@ final class RemoteText {
         this.counts = new OperationCounts(evidence, excess, operations);
         this.providers = new SlowProviders(evidence, operations);
         this.silent = new SilentPeers(excess, operations);
-    }
-
-    /** Returns the recommended change if calls run an operation more often than usual. */
-    static Change more(OperationCounts counts, Part part, @Nullable String place) {
-        String cache = counts.cacheOf(part);
-        if (counts.isBehindEmptyCache(part)) {
-            return Change.of(
-                    Where.CODE,
-                    "find out why the cache in front of this operation no longer holds its values"
-                            + (cache == null ? "" : " (" + cache + ")")
-                            + Operations.at(place)
-                            + ": it was cleared, its entries expire at once, it is too small, its"
-                            + " keys have changed, or its server has lost them; calls run " + part.name() + " "
-                            + counts.moreOften(part) + " (" + counts.numbers(part)
-                            + "); a different pool size does not help");
-        }
-        return Change.of(
-                Where.CODE,
-                "find out why calls run this " + counts.moreOften(part) + Operations.at(place)
-                        + ": a cache in front of it was cleared, is too small, expires too soon or has other keys; or"
-                        + " code runs it for more elements: " + part.name() + "; a different pool size does not help");
-    }
-
-    /** Returns text to append to the advice about many operations, if calls usually run far fewer operations. */
-    static String usuallyFewer(OperationCounts counts, Part part) {
-        if (counts.areMore(part)) {
-            return "; calls run it " + counts.moreOften(part) + " (" + counts.numbers(part)
-                    + "), so a cache in front of it may no longer hold the values";
-        }
-        return counts.areNew(part)
-                ? "; calls do not usually run it, so new code runs it, or a cache in front of it no longer holds the"
-                        + " values"
-                : "";
+        this.unchanged = new UnchangedOperations(evidence, excess, operations);
     }
 
     /** Returns the recommended change if calls run a new operation. */
@@ -179,13 +149,13 @@ final class RemoteText {
                                     + " per call (or use a batch, a cache or parallel requests)"
                                     + Operations.at(operations.placeOf(Phase.HTTP, part.name())) + ": " + host
                                     + "; the peer itself answers in " + Times.millis(sum.eachNanos()) + " ms"
-                                    + usuallyFewer(counts, part)),
+                                    + MoreText.usuallyFewer(counts, part)),
                     facts);
         }
         if (counts.areMore(part) && !timeOuts.areAttempts(part)) {
             facts.add(counts.figures(part));
             String place = operations.placeOf(Phase.HTTP, part.name());
-            return new CauseDescription("MORE HTTP CALLS", host, more(counts, part, place), facts);
+            return new CauseDescription("MORE HTTP CALLS", host, MoreText.more(counts, part, place), facts);
         }
         String in = Operations.at(operations.placeOf(Phase.HTTP, part.name()));
         if (silent.isSilent(part)) {
@@ -200,6 +170,11 @@ final class RemoteText {
         if (counts.areNew(part) && (counts.areUsualOfKind(Kind.HTTP) || sum.count() >= SEVERAL)) {
             facts.add(counts.figures(part));
             return new CauseDescription("MORE HTTP CALLS", host, additional(part, "exchange", sum), facts);
+        }
+        CauseDescription asUsual = MoreText.unchanged(
+                unchanged, part, "MORE HTTP CALLS", operations.placeOf(Phase.HTTP, part.name()), facts);
+        if (asUsual != null) {
+            return asUsual;
         }
         if (excess.samples.areReadingResults(Phase.HTTP)) {
             return new CauseDescription(
@@ -320,7 +295,7 @@ final class RemoteText {
                                     + " per call (or use a method that takes a list, a cache or parallel calls)"
                                     + Operations.at(operations.placeOf(Phase.RPC, part.name())) + ": " + service
                                     + "; the providers answer in " + Times.millis(sum.eachNanos()) + " ms"
-                                    + usuallyFewer(counts, part)),
+                                    + MoreText.usuallyFewer(counts, part)),
                     facts);
         }
         if (silent.isSilent(part)) {
@@ -329,11 +304,16 @@ final class RemoteText {
         if (counts.areMore(part) && !timeOuts.areAttempts(part)) {
             facts.add(counts.figures(part));
             String place = operations.placeOf(Phase.RPC, part.name());
-            return new CauseDescription("MORE REMOTE CALLS", service, more(counts, part, place), facts);
+            return new CauseDescription("MORE REMOTE CALLS", service, MoreText.more(counts, part, place), facts);
         }
         if (counts.areNew(part) && (counts.areUsualOfKind(Kind.RPC) || sum.count() >= SEVERAL)) {
             facts.add(counts.figures(part));
             return new CauseDescription("MORE REMOTE CALLS", service, additional(part, "call", sum), facts);
+        }
+        CauseDescription asUsual = MoreText.unchanged(
+                unchanged, part, "MORE REMOTE CALLS", operations.placeOf(Phase.RPC, part.name()), facts);
+        if (asUsual != null) {
+            return asUsual;
         }
         if (excess.samples.areReadingResults(Phase.RPC)) {
             return new CauseDescription(

@@ -21,10 +21,12 @@ import tern.rpc.diagnosis.excess.BackgroundStatements;
 import tern.rpc.diagnosis.excess.Deadlocks;
 import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
+import tern.rpc.diagnosis.excess.ManySlowOperations;
 import tern.rpc.diagnosis.excess.OperationCounts;
 import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.excess.QuickExecutions;
 import tern.rpc.diagnosis.excess.RunningStatements;
+import tern.rpc.diagnosis.excess.UnchangedOperations;
 import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.rule.DatabaseLocks;
 import tern.rpc.diagnosis.rule.LargeResults;
@@ -55,6 +57,7 @@ final class SlowStatementText {
     private final ServerText servers;
     private final RowLockText rowLocks;
     private final LargeResults results;
+    private final ManySlowOperations manySlow;
 
     private final Part part;
     private final String text;
@@ -79,6 +82,7 @@ final class SlowStatementText {
         this.servers = servers;
         this.rowLocks = rowLocks;
         this.results = new LargeResults(evidence, excess, operations);
+        this.manySlow = new ManySlowOperations(evidence, excess, operations);
         this.part = part;
         this.text = servers.name(part, "statements");
         this.place = operations.placeOf(Phase.SQL, part.name());
@@ -107,7 +111,8 @@ final class SlowStatementText {
                         this::largeResult,
                         this::lockedTogether,
                         this::commit,
-                        this::lockedRow)
+                        this::lockedRow,
+                        this::unchanged)
                 .map(Supplier::get)
                 .filter(Objects::nonNull)
                 .findFirst()
@@ -120,7 +125,9 @@ final class SlowStatementText {
 
     /** Returns the description of statements that calls run too often; null if their number is not the cause. */
     private @Nullable CauseDescription repeated() {
-        boolean areMany = counts.areMany(part.kind(), part.name());
+        boolean isServer =
+                part.name().isEmpty() && !manySlow.slower(part.kind()).isEmpty();
+        boolean areMany = (!isServer && counts.areMany(part.kind(), part.name())) || manySlow.areMany(part);
         if (areMany && !counts.isBehindEmptyCache(part) && !counts.wereRare(part)) {
             return cause(
                     "MANY STATEMENTS",
@@ -132,14 +139,14 @@ final class SlowStatementText {
                                             .sum(Phase.SQL, part.name())
                                             .count())
                                     + " per call (join, IN list or batch)"
-                                    + Operations.at(place) + ": " + text + RemoteText.usuallyFewer(counts, part)
+                                    + Operations.at(place) + ": " + text + MoreText.usuallyFewer(counts, part)
                                     + "; a different pool size does not help"));
         }
         if (!counts.areMore(part)) {
             return null;
         }
         facts.add(counts.figures(part));
-        return cause("MORE STATEMENTS", text, RemoteText.more(counts, part, place));
+        return cause("MORE STATEMENTS", text, MoreText.more(counts, part, place));
     }
 
     private @Nullable CauseDescription everyStatement() {
@@ -149,7 +156,8 @@ final class SlowStatementText {
                     + " different statements of this data source are slower");
             return slowDatabase(" of " + store, store);
         }
-        Set<String> all = operations.allSlower(Kind.SQL);
+        Set<String> slower = operations.allSlower(Kind.SQL);
+        Set<String> all = slower.isEmpty() ? manySlow.slower(Kind.SQL) : slower;
         if (!part.name().isEmpty() || all.isEmpty()) {
             return null;
         }
@@ -247,6 +255,11 @@ final class SlowStatementText {
                                 + "; a different pool size does not help"));
     }
 
+    private @Nullable CauseDescription unchanged() {
+        UnchangedOperations unchanged = new UnchangedOperations(evidence, excess, operations);
+        return MoreText.unchanged(unchanged, part, "MORE STATEMENTS", place, facts);
+    }
+
     private CauseDescription slow() {
         if (waitsForRows()) {
             facts.add("rows     calls mostly wait for the next rows of the result");
@@ -261,16 +274,25 @@ final class SlowStatementText {
                 + "; a different pool size does not help";
     }
 
-    /** Returns the advice to check the statement. */
-    private String check() {
+    /** Returns text about a statement that calls do not usually run; empty for a usual statement. */
+    private String isNew() {
+        boolean isNever = counts.areNeverRun(part);
         String keeps = Statements.isWrite(text) ? "" : ", or a cache that no longer holds its result";
         String isNew = counts.areNew(part)
-                ? "; calls do not usually run it, so also find out why they run it now (new code" + keeps + ")"
+                ? isNever
+                        ? "; calls do not usually run it, and none has run it since the start, so new code runs it:"
+                                + " compare its conditions with the indexes of its table (EXPLAIN)"
+                        : "; calls do not usually run it, so also find out why they run it now (new code" + keeps + ")"
                 : counts.areUnusual(part)
                         ? "; calls usually run another statement instead, so compare the two (a function on a column"
                                 + " uses no index of the column)"
                         : counts.newIn(part);
-        isNew += Statements.isWrite(text) ? "" : atOnce();
+        return isNew + (isNever || Statements.isWrite(text) ? "" : atOnce());
+    }
+
+    /** Returns the advice to check the statement. */
+    private String check() {
+        String isNew = isNew();
         if (excess.samples.areReadingResults(Phase.SQL)) {
             String rows = results.fact(part) == null ? "" : " (" + results.text(part) + ")";
             return "read fewer rows or columns, or read in pages, because this statement returns a lot of data" + rows

@@ -10,6 +10,7 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.DiagnosisText;
 import tern.rpc.diagnosis.Shop;
 import tern.rpc.diagnosis.calls.Baseline;
+import tern.rpc.diagnosis.calls.MethodRate;
 import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.diagnosis.machine.Machine;
 
@@ -89,6 +90,27 @@ class MoreCallsTest {
         assertThat(first(shop.diagnosis()).change().text())
                 .as(shop.diagnosis().text())
                 .matches("the caller 10.0.0.7 sends (2\\.\\d|3) times the usual calls of " + REPORT + ":.*");
+    }
+
+    @Test
+    void rateOfTheFirstHealthySecondsIsNotUsual() {
+        for (int i = 0; i < 66; i++) {
+            second(10, 2, SHORT, LONG);
+        }
+        for (int i = 0; i < 6; i++) {
+            second(100, 60, slow(SHORT), slow(LONG));
+        }
+
+        assertThat(first(shop.diagnosis()).kind()).as(shop.diagnosis().text()).isNotEqualTo("MORE CALLS");
+    }
+
+    @Test
+    void rateThatHasLastedForALongTimeIsUsual() {
+        MethodRate rate = new MethodRate(REPORT, 60, 10, 700_000_000_000L, null, 0, null, 10, -1);
+
+        assertThat(rate.isLasting()).isTrue();
+        assertThat(new MethodRate(REPORT, 60, 10, 300_000_000_000L, null, 0, null, 10, -1).isLasting())
+                .isFalse();
     }
 
     @Test

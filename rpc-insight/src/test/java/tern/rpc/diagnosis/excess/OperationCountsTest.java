@@ -194,7 +194,7 @@ class OperationCountsTest {
 
         Cause first = assertFirst(kind + ": " + name);
         assertThat(first.change().text()).contains("times as often as usual").contains("the cache in front of");
-        assertThat(first.evidence()).anyMatch(fact -> fact.startsWith("often    0.9 per call, usually 0.01"));
+        assertThat(first.evidence()).anyMatch(fact -> fact.startsWith("often    0.9 per call, usually 0.02"));
     }
 
     @ParameterizedTest

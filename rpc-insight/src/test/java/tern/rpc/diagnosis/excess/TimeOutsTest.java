@@ -9,6 +9,8 @@ import java.sql.SQLTimeoutException;
 import java.util.List;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import shop.Tickets;
 import tern.rpc.Phase;
 import tern.rpc.RpcException;
@@ -262,6 +264,81 @@ class TimeOutsTest {
         assertThat(first(miss).change().text())
                 .contains("it ends after 35 ms and usually takes 45 ms; the timeout is 35 ms"
                         + " (rpc.client.services.quick.timeout)");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "StockService/reserve at 10.0.0.9:20880: StockService/reserve: the deadline passed while the call waited"
+                        + " for a worker; it was not run; the call had 4 ms (rpc.client.timeout)",
+                "StockService/reserve at 10.0.0.9:20880: PriceService/of: no answer from 10.0.0.1:20880 within 3 ms (the"
+                        + " remaining time of StockService/reserve, the served call); the call had 4 ms"
+                        + " (rpc.client.timeout)",
+                "StockService/reserve at 10.0.0.9:20880: still running after 4 ms (rpc.client.timeout)"
+            })
+    void deadlineFarBelowTheUsualTimeThatPassesAtTheProviderIsTooShort(String message) {
+        String operation = "StockService.reserve at 10.0.0.9:20880";
+        Shop calling = new Shop().healthy(call -> call.own(2).in(Phase.RPC, operation, 40));
+        RpcException late = RpcException.refusal(StatusCode.DEADLINE_EXCEEDED, message, RpcException.Executed.MAYBE);
+        for (int i = 0; i < 6; i++) {
+            calling.second(() -> {
+                for (int call = 0; call < 40; call++) {
+                    calling.call(Shop.PLACE, 0, late, steps -> steps.own(2).in(Phase.RPC, operation, 4));
+                }
+            });
+        }
+
+        Cause first = first(calling.diagnosis());
+        assertThat(DiagnosisText.title(first)).isEqualTo("TIMEOUT TOO SHORT: " + operation);
+        assertThat(first.change().text()).contains("usually takes 40 ms; the timeout is 4 ms (rpc.client.timeout)");
+    }
+
+    @Test
+    void shortDeadlineThatHasAlwaysCutOffTheLongerAnswersIsTooShort() {
+        String operation = "StockService.reserve at 10.0.0.9:20880";
+        Shop calling = new Shop();
+        RpcException late = RpcException.refusal(
+                StatusCode.DEADLINE_EXCEEDED,
+                "StockService/reserve: no answer from 10.0.0.9:20880 within 4 ms (@RpcReference of Orders.stock)",
+                RpcException.Executed.MAYBE);
+        for (int i = 0; i < 75; i++) {
+            int late100 = i < 66 ? 1 : 40; // the number of calls that the deadline ends, of 100
+            calling.second(() -> {
+                for (int call = 0; call < 100; call++) {
+                    boolean ends = call < late100;
+                    double millis = ends ? 4.2 : 2.4 + call % 10 * 0.16;
+                    calling.call(
+                            Shop.PLACE,
+                            0,
+                            ends ? late : null,
+                            steps -> steps.own(1).in(Phase.RPC, operation, millis));
+                }
+            });
+        }
+
+        Cause first = first(calling.diagnosis());
+        assertThat(DiagnosisText.title(first)).isEqualTo("TIMEOUT TOO SHORT: " + operation);
+        assertThat(first.change().text()).contains("4 ms (@RpcReference of Orders.stock)");
+    }
+
+    @Test
+    void deadlineThatPassesBeforeTheRequestIsSentIsTooShort() {
+        Shop calling = new Shop().healthy(call -> call.own(2).in(Phase.RPC, "StockService.reserve at s:1", 40));
+        RpcException late = RpcException.refusal(
+                StatusCode.DEADLINE_EXCEEDED,
+                "shop.StockService/reserve was not sent, because its deadline has passed: 1 ms (@RpcMethod of reserve)",
+                RpcException.Executed.NO);
+        for (int i = 0; i < 6; i++) {
+            calling.second(() -> {
+                for (int call = 0; call < 40; call++) {
+                    calling.call(Shop.PLACE, 0, late, steps -> steps.own(3));
+                }
+            });
+        }
+
+        Cause first = first(calling.diagnosis());
+        assertThat(DiagnosisText.title(first)).isEqualTo("TIMEOUT TOO SHORT: StockService.reserve");
+        assertThat(first.change().text()).contains("1 ms (@RpcMethod of reserve)");
     }
 
     @Test
