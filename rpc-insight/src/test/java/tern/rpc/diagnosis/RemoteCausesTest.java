@@ -77,6 +77,17 @@ class RemoteCausesTest {
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW NETWORK: every provider");
     }
 
+    @Test
+    void onlyProviderWhoseMethodsAreSlowTogetherIsNoSlowNetworkAlthoughStreamsHaveNoAddress() {
+        IntFunction<Consumer<Shop.Steps>> calls = millis -> call -> call.own(2)
+                .in(Phase.RPC, "StockService.find at stock-1:20880", millis)
+                .in(Phase.RPC, "RateService.find at stock-1:20880", millis + 5.0)
+                .in(Phase.RPC, "RateService.follow", millis + 2.0);
+        Diagnosis miss = shop.healthy(calls.apply(3)).miss(calls.apply(70));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("PEER: stock-1:20880");
+    }
+
     /** Two methods of a provider become slower by the same amount, and its other methods answer as usual. */
     @Test
     void providerWhoseOtherMethodsAnswerAsUsualIsNotSlowAsAWhole() {

@@ -160,9 +160,20 @@ public final class SlowServers {
         return Math.max(Operations.WIDE_FACTOR * usually, usually + Operations.WIDE_NANOS);
     }
 
+    /**
+     * Returns the stores or peers of the given operations. A remote call whose name contains no provider, such as a
+     * stream, does not count if the providers of other remote calls are known.
+     */
     private static Set<String> stores(Kind kind, Set<String> names) {
         Set<String> stores = new TreeSet<>();
-        names.forEach(name -> stores.add(storeOf(kind, name)));
+        for (String name : names) {
+            if (kind != Kind.RPC || !OperationNames.store(name).isEmpty()) {
+                stores.add(storeOf(kind, name));
+            }
+        }
+        if (stores.isEmpty()) {
+            names.forEach(name -> stores.add(storeOf(kind, name)));
+        }
         return stores;
     }
 

@@ -269,10 +269,11 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
     /**
      * Returns the line of a diagnosis about the growth.
      *
-     * @param allocatedPerSecond the number of bytes that are allocated per second; negative if unknown
+     * @param allocatedPerSecond the number of bytes that are allocated per second; negative if unknown. Not shown if it
+     *     is lower than the growth, because it is then the mean of a different period
      */
     public String line(double allocatedPerSecond) {
-        String of = allocatedPerSecond <= 0
+        String of = allocatedPerSecond <= 0 || allocatedPerSecond < keptPerSecond
                 ? ""
                 : String.format(Locale.ROOT, " of %.0f MB/s allocated", allocatedPerSecond / 1e6);
         return String.format(

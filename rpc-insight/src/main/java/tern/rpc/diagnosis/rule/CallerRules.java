@@ -6,6 +6,7 @@ import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.calls.MethodRate;
 import tern.rpc.diagnosis.excess.MoreCalls;
+import tern.rpc.diagnosis.excess.OperationCounts;
 import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.excess.TimesByCause;
 import tern.rpc.diagnosis.pool.PoolVerdict;
@@ -22,13 +23,18 @@ final class CallerRules extends Rule {
      */
     private static final double LARGE_BURST = 8;
 
-    CallerRules(Rule other) {
+    private final OperationCounts counts;
+
+    CallerRules(Rule other, OperationCounts counts) {
         super(other);
+        this.counts = counts;
     }
 
     /**
      * Attributes the extra time of operations and waits to a burst of calls, if the number of calls is several times
      * the usual number. An activity or wait that takes most of the time remains the cause, unless the burst is large.
+     * Operations that each call runs more often than usual remain a cause, because the number of calls does not explain
+     * them.
      * If only one method is called several times as often as usual, only the extra time at shared resources is
      * attributed to the method's callers.
      */
@@ -44,7 +50,7 @@ final class CallerRules extends Rule {
                 && !MethodRate.wereAsMany(evidence.rates(), perSecond);
         MethodRate method = isBurst ? null : new MoreCalls(evidence, excess).method();
         Times slower = isBurst
-                ? byCause.only(CallerRules::maySlowDown)
+                ? byCause.only(part -> maySlowDown(part) && !counts.areMore(part))
                 : byCause.only(part -> method != null && isShared(part));
         for (Part part : slower.longestFirst()) {
             byCause.pour(part, only(Part.of(Kind.QUEUE)), TimesByCause.WAIT_FOR + waitedFor(part));

@@ -103,7 +103,7 @@ public final class SymptomRules extends Rule {
         boolean isStoreBusy = new LocalStores(this, counts).passOn();
         new StolenTime(this).apply();
         new PressureRules(this).apply();
-        new CallerRules(this).apply();
+        new CallerRules(this, counts).apply();
         FailedProviders.merge(byCause);
         carriers.passOnOperations();
         if (!isStorm && !isStoreBusy && !new OneSlowPeer(evidence, excess, operations).merge(byCause)) {

@@ -80,13 +80,16 @@ public final class HeapText {
                 .orElse(null);
     }
 
-    /** Returns a text about threads that allocate a lot of memory, with the code that they run. */
+    /**
+     * Returns a text about threads that allocate a lot of memory, with the code that they run. The text about threads
+     * that serve calls contains no code, because most of these threads wait, and the code is where most of them wait.
+     */
     static String text(Machine.Burner top) {
         return String.format(
                 Locale.ROOT,
                 "%s* allocate%s, %.0f MB/s",
                 top.name(),
-                top.place() == null ? "" : " in " + top.place(),
+                top.place() == null || top.servesCalls() ? "" : " in " + top.place(),
                 top.allocatedPerSecond() / 1e6);
     }
 

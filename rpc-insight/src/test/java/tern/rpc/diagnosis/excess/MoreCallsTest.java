@@ -279,4 +279,38 @@ class MoreCallsTest {
                 .extracting(Cause::kind)
                 .doesNotContain("MORE CALLS");
     }
+
+    @Test
+    void operationsThatEachCallRunsMoreOftenAreNotExplainedByMoreCalls() {
+        Shop busy = new Shop();
+        Consumer<Shop.Steps> quick = call -> call.own(1);
+        for (int i = 0; i < 90; i++) {
+            busy.second(() -> {
+                for (int number = 0; number < 8; number++) {
+                    busy.call("Fleet.capacity", 0, quick);
+                    busy.call("Fleet.near", 0, call -> times(call, 4));
+                }
+            });
+        }
+        for (int i = 0; i < 6; i++) {
+            busy.second(() -> {
+                for (int number = 0; number < 300; number++) {
+                    busy.call("Fleet.capacity", 0, quick);
+                }
+                for (int number = 0; number < 8; number++) {
+                    busy.call("Fleet.near", 0, call -> times(call, 400));
+                }
+            });
+        }
+
+        assertThat(DiagnosisText.title(first(busy.diagnosis())))
+                .as(busy.diagnosis().text())
+                .isEqualTo("MANY COMMANDS: HMGET vehicle:*");
+    }
+
+    private static void times(Shop.Steps call, int commands) {
+        for (int i = 0; i < commands; i++) {
+            call.in(Phase.REDIS, "HMGET vehicle:*", 0.8);
+        }
+    }
 }
