@@ -294,7 +294,7 @@ class MoreCallsTest {
         }
         for (int i = 0; i < 6; i++) {
             busy.second(() -> {
-                for (int number = 0; number < 300; number++) {
+                for (int number = 0; number < 900; number++) {
                     busy.call("Fleet.capacity", 0, quick);
                 }
                 for (int number = 0; number < 8; number++) {
