@@ -267,12 +267,13 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
     }
 
     /**
-     * Returns the line of a diagnosis about the growth.
+     * Returns the line of a diagnosis about the growth. Omits the allocation if it seems smaller than the growth, because
+     * it was measured in another period.
      *
      * @param allocatedPerSecond the number of bytes that are allocated per second; negative if unknown
      */
     public String line(double allocatedPerSecond) {
-        String of = allocatedPerSecond <= 0
+        String of = allocatedPerSecond <= 0 || allocatedPerSecond < keptPerSecond
                 ? ""
                 : String.format(Locale.ROOT, " of %.0f MB/s allocated", allocatedPerSecond / 1e6);
         return String.format(
