@@ -270,6 +270,7 @@ public final class Diagnostician {
         exhaustedHeap.clear();
         CounterSnapshot before = seconds.peekLast();
         CounterSnapshot current = limited.counted(before, read(now), usual.figure("calls"));
+        late.second(current.pools().values());
         List<RunningCall> running = surroundings.running();
         int hung = hung(running, now);
         Evidence.Counts counts = countsSince(before, current, hung);
@@ -320,7 +321,8 @@ public final class Diagnostician {
     }
 
     private int hung(List<RunningCall> running, long now) {
-        return hungCalls.count(running, call -> late.isExcused(LateCalls.soFar(call, now)), now);
+        return hungCalls.count(
+                running, call -> late.isExcused(LateCalls.soFar(call, now)), late.areWorkersFull(), now);
     }
 
     private static Evidence.Counts countsSince(@Nullable CounterSnapshot before, CounterSnapshot current, int hung) {

@@ -29,13 +29,14 @@ final class HungCalls {
      * Returns the number of running calls that have taken much longer than the target and than usual.
      *
      * @param isExcused returns whether the call usually takes this long
+     * @param areWorkersFull whether calls wait because running calls keep all workers busy. Even long polls then hang
      */
-    int count(List<RunningCall> running, Predicate<RunningCall> isExcused, long now) {
+    int count(List<RunningCall> running, Predicate<RunningCall> isExcused, boolean areWorkersFull, long now) {
         Set<String> methods = new TreeSet<>();
         int hung = 0;
         for (RunningCall call : running) {
             if (call.runningNanos() > hungNanos && !isExcused.test(call)) {
-                if (PossibleLongPolls.mayBe(call, records, sampler.samples(), now)) {
+                if (!areWorkersFull && PossibleLongPolls.mayBe(call, records, sampler.samples(), now)) {
                     methods.add(call.method());
                 } else {
                     hung++;

@@ -1,6 +1,7 @@
 package tern.rpc.diagnosis;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -18,6 +19,8 @@ import tern.rpc.diagnosis.machine.DelayedArrivals;
 import tern.rpc.diagnosis.machine.Machine;
 import tern.rpc.diagnosis.machine.ProcessWatch;
 import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSnapshot;
 
 /**
  * Selects the late and failed calls that the diagnosis explains. Leaves out calls that are usually late, and calls that
@@ -31,6 +34,8 @@ final class LateCalls {
     private final BaselineUpdater updater;
     private final Sampler sampler;
     private final ProcessWatch process;
+    private boolean wereFull; // whether all workers were busy and calls waited for one in the previous second
+    private boolean areFull; // whether this is the case for at least a second
 
     LateCalls(
             long targetNanos,
@@ -45,6 +50,25 @@ final class LateCalls {
         this.updater = updater;
         this.sampler = sampler;
         this.process = process;
+    }
+
+    /**
+     * Called once a second. As long as all workers are busy, calls that wait for their callers are not left out: the
+     * calls that wait for a worker do not begin, so no ended call shows that slow callers occupy the workers.
+     */
+    void second(Collection<PoolSnapshot> pools) {
+        boolean full = pools.stream()
+                .anyMatch(pool -> pool.kind() == PoolKind.WORKERS
+                        && pool.waiting() > 0
+                        && pool.effectiveMax() > 0
+                        && pool.active() >= pool.effectiveMax());
+        areFull = full && wereFull;
+        wereFull = full;
+    }
+
+    /** Returns whether all workers are busy while other calls wait for one. */
+    boolean areWorkersFull() {
+        return areFull;
     }
 
     /** Returns the late and failed calls since the given time, including running calls that are already late. */
@@ -63,7 +87,7 @@ final class LateCalls {
             }
         }
         bad.removeIf(usual::isUsual);
-        bad = SlowCallers.without(bad, sampler.samples(), targetNanos);
+        bad = areFull ? bad : SlowCallers.without(bad, sampler.samples(), targetNanos);
         if (counts.refused() > 0 || SlowCallers.waitForWorkers(bad, targetNanos)) {
             return bad;
         }
@@ -108,6 +132,6 @@ final class LateCalls {
     }
 
     boolean isExcused(EndedCall call) {
-        return usual.isUsual(call) || SlowCallers.explain(call, sampler.samples());
+        return usual.isUsual(call) || (!areFull && SlowCallers.explain(call, sampler.samples()));
     }
 }

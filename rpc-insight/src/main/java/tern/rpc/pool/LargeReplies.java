@@ -56,8 +56,8 @@ public final class LargeReplies {
      * @param reply the reply: a value, or a collection or map of values
      */
     public static String nameFor(String command, @Nullable Object reply) {
-        if (reply instanceof byte[] value) {
-            return name(command, value.length);
+        if (reply instanceof byte[] || reply instanceof String) {
+            return name(command, bytes(reply));
         }
         int elements = 0;
         long bytes = 0;
@@ -92,9 +92,17 @@ public final class LargeReplies {
     private static long bytes(Collection<?> values) {
         long sum = 0;
         for (Object value : values) {
-            sum += value instanceof byte[] bytes ? bytes.length : 0;
+            sum += bytes(value);
         }
         return sum;
+    }
+
+    /** Returns the size of a value. A text counts as one byte per character, as most texts are read from ASCII. */
+    private static long bytes(@Nullable Object value) {
+        if (value instanceof String text) {
+            return text.length();
+        }
+        return value instanceof byte[] bytes ? bytes.length : 0;
     }
 
     /** Returns the size in the name of a command, such as {@code over 1 MB}; empty if its reply is not large. */

@@ -127,6 +127,19 @@ class AdviceTest {
     }
 
     @ParameterizedTest
+    @CsvSource({
+        "StockService.find at 10.0.0.7:20880, read the diagnosis and the log of",
+        "StockService at 10.0.0.7:20880, read the diagnosis and the log of",
+        "GET stock:8080/levels, read the log of",
+        "database at db-1:5432, read the log of",
+        "Redis at redis-1:6379, read the log of",
+        "HTTP peer at stock:8080, read the log of",
+    })
+    void providersHaveADiagnosis(String peer, String advice) {
+        assertThat(FailureText.ofPeer(peer, "IllegalStateException")).startsWith(advice + " " + peer);
+    }
+
+    @ParameterizedTest
     @CsvSource(
             delimiter = '|',
             value = {

@@ -11,6 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.cause.Cause;
+import tern.rpc.diagnosis.machine.Machine;
 import tern.rpc.pool.OutsideOperations;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
@@ -262,5 +263,40 @@ class BlockingCommandsTest {
                 .as(miss.text())
                 .extracting(DiagnosisText::title)
                 .doesNotContain("SLOW REDIS: every command");
+    }
+
+    /**
+     * Simulates calls to two methods on busy processors. Calendar calls run the given command. A third of the quotes
+     * waits while the server runs this command.
+     */
+    private Cause firstOfCalendar(String command, double commandMillis, double waitMillis) {
+        for (int second = 0; second < 96; second++) {
+            boolean isNew = second >= 90;
+            shop.second(() -> {
+                for (int i = 0; i < 60; i++) {
+                    double waits = isNew && i % 3 == 0 ? waitMillis : 1;
+                    shop.call("Rates.quote", 0, call -> call.own(1).in(Phase.REDIS, "HGET rate:*", waits));
+                }
+                for (int i = 0; i < 12; i++) {
+                    shop.call("Rates.calendar", 0, call -> call.own(1)
+                            .in(Phase.REDIS, isNew ? command : "HMGET calendar", isNew ? commandMillis : 2));
+                }
+            });
+            shop.machine = new Machine(2, 0.2, 1.8, 0, 0, 0.2, null, 10e6, -1, List.of(), 0, null, List.of())
+                    .delayed(new Machine.Delay(isNew ? 1.4e6 : 1e5, 1e5, 2, 0.1, true));
+        }
+        return first(shop.diagnosis());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"HGETALL calendar, 220, 140", "HGETALL calendar [over 10000 elements], 160, 150"})
+    void newCommandForWhichTheOtherCommandsWaitIsTheCauseOnBusyProcessors(
+            String command, double commandMillis, double waitMillis) {
+        Cause first = firstOfCalendar(command, commandMillis, waitMillis);
+
+        assertThat(DiagnosisText.title(first))
+                .as(shop.diagnosis().text())
+                .startsWith("SLOW REDIS COMMAND: HGETALL calendar");
+        assertThat(first.symptoms()).anyMatch(line -> line.contains("calls wait for HGET rate:*"));
     }
 }

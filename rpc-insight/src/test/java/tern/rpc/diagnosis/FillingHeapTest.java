@@ -103,4 +103,19 @@ class FillingHeapTest {
 
         assertThat(started.diagnosis().text()).startsWith("QUIET").doesNotContain("heap");
     }
+
+    @Test
+    void threadsThatAllocateHalfOfASlowGrowthAreNamed() {
+        HeapGrowth slow = new HeapGrowth(0.31, 0.82, 17, 8e6, 6);
+        shop.machine = machine(slow, new Machine.Burner("http-nio-8101-exec", 5, 0.1, 7e6, "Labels.label:18"));
+
+        assertThat(after(2)).contains("; http-nio-8101-exec* allocate in Labels.label:18, 7 MB/s\n");
+    }
+
+    @Test
+    void allocationThatSeemsSmallerThanTheGrowthIsOmitted() {
+        shop.machine = machine(new HeapGrowth(0.31, 0.82, 17, 60e6, 6));
+
+        assertThat(after(2)).contains("  fills    from 31 % to 82 % of the heap in 17 s: 60 MB/s are kept\n");
+    }
 }

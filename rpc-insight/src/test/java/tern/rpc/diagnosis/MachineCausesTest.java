@@ -195,6 +195,8 @@ class MachineCausesTest {
                 + " otherwise raise -XX:MaxMetaspaceSize",
         "0.30, G1 Evacuation Pause, 900, COLLECTOR: more allocation, create fewer or smaller objects per call",
         "0.30, G1 Evacuation Pause, 10, COLLECTOR, create fewer or smaller objects per call",
+        "0.30, G1 Humongous Allocation, 10, COLLECTOR, create fewer or smaller objects per call; build arrays and"
+                + " texts of more than half a region in parts",
     })
     void reasonOfTheCollectorIsNamedWithItsChange(
             double live, String cause, double megabytesPerSecond, String kind, String change) {

@@ -31,7 +31,7 @@ class LargeRepliesTest {
         "250000, SMEMBERS tags [over 100000 elements], over 100000 elements"
     })
     void replyWithManyElementsIsLarge(int elements, String name, String size) {
-        assertThat(LargeReplies.nameFor("SMEMBERS tags", Collections.nCopies(elements, "seven")))
+        assertThat(LargeReplies.nameFor("SMEMBERS tags", Collections.nCopies(elements, 7L)))
                 .isEqualTo(name);
         assertThat(LargeReplies.sizeIn(name)).isEqualTo(size);
     }
@@ -61,5 +61,14 @@ class LargeRepliesTest {
         assertThat(LargeReplies.smaller("HGETALL fleet [over 100000 elements]"))
                 .containsExactly("HGETALL fleet [over 10000 elements]", "HGETALL fleet");
         assertThat(LargeReplies.smaller("GET plan:*")).isEmpty();
+    }
+
+    @Test
+    void textsOfAClientCountLikeBytes() {
+        String text = "x".repeat(1 << 20);
+
+        assertThat(LargeReplies.nameFor("GET plan:*", text)).isEqualTo("GET plan:* [over 1 MB]");
+        assertThat(LargeReplies.nameFor("HGETALL fleet", Map.of("7", text))).isEqualTo("HGETALL fleet [over 1 MB]");
+        assertThat(LargeReplies.nameFor("GET plan:*", "short")).isEqualTo("GET plan:*");
     }
 }

@@ -256,6 +256,9 @@ public final class FailureText {
     /** Matches the beginning of the name of a database or a Redis server. */
     private static final Pattern STORE = Pattern.compile("^(database|Redis)\\b");
 
+    /** Matches the simple name of a service. Failures of several methods have the name of their service. */
+    private static final Pattern SERVICE = Pattern.compile("(?!Redis$|HTTP)[A-Z]\\w*");
+
     /** Matches the status in a provider's answer. */
     private static final Pattern STATUS = Pattern.compile("[A-Z]+(_[A-Z]+)*");
 
@@ -295,7 +298,8 @@ public final class FailureText {
             }
         }
         String method = OperationNames.method(peer);
-        boolean isProvider = STATUS.matcher(failure).matches() || (method != null && method.contains("."));
+        boolean isProvider = STATUS.matcher(failure).matches()
+                || (method != null && (method.contains(".") || SERVICE.matcher(method).matches()));
         return (isProvider ? "read the diagnosis and the log of " : "read the log of ")
                 + peer
                 + (peer.endsWith(" providers") ? ": they fail with " : ": it fails with ")

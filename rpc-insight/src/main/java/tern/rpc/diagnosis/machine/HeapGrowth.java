@@ -267,7 +267,8 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
     }
 
     /**
-     * Returns the line of a diagnosis about the growth.
+     * Returns the line of a diagnosis about the growth. Omits the allocation if it seems smaller than the growth, because
+     * it was measured in another period.
      *
      * @param allocatedPerSecond the number of bytes that are allocated per second; negative if unknown. Not shown if it
      *     is lower than the growth, because it is then the mean of a different period

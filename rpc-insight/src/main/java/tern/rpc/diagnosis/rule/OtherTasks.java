@@ -45,13 +45,18 @@ public final class OtherTasks {
 
     /**
      * Returns whether tasks that no call has submitted occupy the executor, as in {@link #occupy(PoolVerdict)}. Returns
-     * false if the waiting calls run a slow operation of the same kind as the operations of the tasks. This operation
-     * then most likely slows down the calls' own tasks, too.
+     * false if the waiting calls run a slow operation of the kind that the tasks run most of the time. This operation
+     * then most likely slows down the calls' own tasks, too. The executor also runs the few tasks of the calls, so it
+     * does not matter whether operations of other kinds are slower.
      *
      * @param tasks the activities in samples of the executor's tasks
      */
     public boolean occupy(PoolVerdict executor, Times tasks) {
-        Set<Kind> kinds = tasks.longestFirst().stream().map(Part::kind).collect(Collectors.toSet());
+        Set<Kind> all = tasks.longestFirst().stream().map(Part::kind).collect(Collectors.toSet());
+        Set<Kind> main = all.stream()
+                .filter(kind -> tasks.sum(kind) > HALF * tasks.sum())
+                .collect(Collectors.toSet());
+        Set<Kind> kinds = main.isEmpty() ? all : main;
         return occupy(executor)
                 && slowOperations(executor)
                         .only(part -> kinds.contains(part.kind()))

@@ -1,6 +1,7 @@
 package tern.rpc.diagnosis.rule;
 
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -47,9 +48,11 @@ final class RedisStops {
     private static final double LONGER_OUTSIDE = 1.5;
 
     private final Operations operations;
+    private final Evidence evidence;
 
-    RedisStops(Operations operations) {
+    RedisStops(Operations operations, Evidence evidence) {
         this.operations = operations;
+        this.evidence = evidence;
     }
 
     /**
@@ -72,7 +75,22 @@ final class RedisStops {
         }
         return RedisCommands.stopsServer(part.name())
                 ? usually < 0 || usually >= STOPPED_NANOS || runsLonger(part.name(), each, usually)
-                : delaysOthers(part.name(), each, usually);
+                : delaysOthers(part.name(), each, usually) || (usually < 0 && isNewAndLongest(part.name(), each));
+    }
+
+    /**
+     * Returns whether the given new command takes much longer than the mean additional time of every other command.
+     * The mean covers all calls: the late calls are those whose commands waited longest for the new command.
+     */
+    private boolean isNewAndLongest(String name, double each) {
+        Map<String, Double> others = new HashMap<>(operations.each(Phase.REDIS));
+        others.keySet()
+                .removeIf(other -> other.equals(name)
+                        || !operations.areOfSameServer(other, name)
+                        || operations.usualNamed(Phase.REDIS, other) < 0);
+        return !others.isEmpty()
+                && others.entrySet().stream()
+                        .allMatch(other -> each >= LONGER_OUTSIDE * meanLonger(other.getKey(), other.getValue()));
     }
 
     /**
@@ -120,25 +138,25 @@ final class RedisStops {
      * @param waiting the slow commands of calls
      */
     @Nullable
-    Part outside(Evidence evidence, List<Part> waiting) {
+    Part outside(List<Part> waiting) {
         return evidence.outside().stream()
                 .filter(timed -> timed.kind() == Phase.REDIS && !RedisCommands.isBlocking(timed.name()))
                 .filter(timed ->
                         waiting.stream().anyMatch(part -> operations.areOfSameServer(part.name(), timed.name())))
-                .filter(timed -> isStopping(evidence, timed))
+                .filter(this::isStopping)
                 .max(Comparator.comparingDouble(OutsideOperations.Timed::nanos))
                 .map(timed -> new Part(Kind.REDIS, timed.name()))
                 .orElse(null);
     }
 
-    private boolean isStopping(Evidence evidence, OutsideOperations.Timed timed) {
+    private boolean isStopping(OutsideOperations.Timed timed) {
         double usually = evidence.usual().figure(Baseline.OUTSIDE + timed.key());
         boolean isKnown = RedisCommands.stopsServer(timed.name())
                 || !LargeReplies.sizeIn(timed.name()).isEmpty();
         double longer = timed.nanos() - Math.max(0, usually);
         double largest = operations.each(Phase.REDIS).entrySet().stream()
                 .filter(other -> operations.areOfSameServer(other.getKey(), timed.name()))
-                .mapToDouble(other -> meanLonger(evidence, other.getKey(), other.getValue()))
+                .mapToDouble(other -> meanLonger(other.getKey(), other.getValue()))
                 .max()
                 .orElse(0);
         return timed.nanos() >= STOPPED_NANOS
@@ -152,7 +170,7 @@ final class RedisStops {
      *
      * @param inLateCalls the mean time in late and failed calls
      */
-    private double meanLonger(Evidence evidence, String name, double inLateCalls) {
+    private double meanLonger(String name, double inLateCalls) {
         double usually = Math.max(0, operations.usualNamed(Phase.REDIS, name));
         long count = 0;
         double sum = 0;

@@ -159,7 +159,7 @@ public final class SymptomRules extends Rule {
      * @return whether there is a blocking command
      */
     private boolean passOnRedis() {
-        RedisStops stops = new RedisStops(operations);
+        RedisStops stops = new RedisStops(operations, evidence);
         List<Part> waiting = byCause.longestFirst().stream()
                 .filter(part -> part.kind() == Kind.REDIS && operations.isSlower(part))
                 .toList();
@@ -167,7 +167,7 @@ public final class SymptomRules extends Rule {
                 .filter(stops::isStopping)
                 .findFirst()
                 .orElse(null);
-        Part command = RedisStops.isCertain(ofCalls) ? ofCalls : stops.outside(evidence, waiting);
+        Part command = RedisStops.isCertain(ofCalls) ? ofCalls : stops.outside(waiting);
         command = command == null ? ofCalls : command;
         if (command == null) {
             return false;

@@ -414,7 +414,8 @@ public final class CauseText {
                         Where.PEER,
                         (reads ? "the callers send their requests slowly" : "the callers read their answers slowly")
                                 + ": check their network, or let a proxy in front of this server buffer "
-                                + (reads ? "the requests" : "the answers") + "; meanwhile these calls occupy workers"),
+                                + (reads ? "the requests" : "the answers")
+                                + " and end slow transfers; meanwhile these calls occupy workers"),
                 List.of());
     }
 

@@ -175,8 +175,16 @@ public final class CollectorText {
         return new CauseDescription(
                 more ? "COLLECTOR: more allocation" : "COLLECTOR",
                 "collector",
-                Change.of(Where.CODE, fewerObjects(who) + concurrent(collectors())),
+                Change.of(Where.CODE, fewerObjects(who) + humongous(machine) + concurrent(collectors())),
                 facts);
+    }
+
+    /** Returns the advice for objects that do not fit into the young generation of G1; empty if there are none. */
+    private static String humongous(Machine machine) {
+        return machine.hasHumongousCollections()
+                ? "; build arrays and texts of more than half a region in parts, or raise -XX:G1HeapRegionSize: G1"
+                        + " allocates them outside of the young generation, and each may start a collection"
+                : "";
     }
 
     private static Stream<String> collectors() {

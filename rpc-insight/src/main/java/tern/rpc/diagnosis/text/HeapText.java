@@ -37,12 +37,13 @@ public final class HeapText {
         List<String> lines = new ArrayList<>();
         lines.add(growth.line(machine.allocatedPerSecond()));
         lines.add("full     " + growth.untilFull());
-        lines.add("CHANGE   " + nearlyFull(machine) + allocators(machine, samples));
+        lines.add("CHANGE   " + nearlyFull(machine) + allocators(growth, machine, samples));
         return lines;
     }
 
-    private static String allocators(Machine machine, Collection<SampledCall> samples) {
-        Machine.Burner top = mostAllocating(machine);
+    private static String allocators(HeapGrowth growth, Machine machine, Collection<SampledCall> samples) {
+        // Slow growth fills the heap as well, so the threads that allocate half of it may be named.
+        Machine.Burner top = mostAllocating(machine, Math.min(MIN_ALLOCATION, growth.keptPerSecond() / 2));
         String code = top == null || top.servesCalls() ? mostFrequent(samples) : null;
         if (code != null) {
             return "; check " + code + " first, which calls run most often"
@@ -73,10 +74,14 @@ public final class HeapText {
 
     /** Returns the threads that allocate the most memory; null if no threads allocate much. */
     static Machine.@Nullable Burner mostAllocating(Machine machine) {
+        return mostAllocating(machine, MIN_ALLOCATION);
+    }
+
+    private static Machine.@Nullable Burner mostAllocating(Machine machine, double least) {
         return machine.burners().stream()
                 .filter(burner -> !burner.name().startsWith(DIAGNOSIS))
                 .max(Comparator.comparingDouble(Machine.Burner::allocatedPerSecond))
-                .filter(top -> top.allocatedPerSecond() >= MIN_ALLOCATION)
+                .filter(top -> top.allocatedPerSecond() >= least)
                 .orElse(null);
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static tern.rpc.diagnosis.Shop.USUAL;
 import static tern.rpc.diagnosis.Shop.first;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -23,6 +24,8 @@ import tern.rpc.diagnosis.Shop;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.stack.StackReader;
 import tern.rpc.diagnosis.stack.ThreadSnapshot;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSnapshot;
 
 /**
  * Tests web requests whose callers send the request or read the answer slowly. The test uses recorded stacks of web
@@ -139,5 +142,55 @@ class SlowCallersTest {
 
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW CALLER: answer");
         assertThat(miss.text()).contains("calls wait for a worker");
+    }
+
+    /** Runs calls that wait for their callers for many seconds, while no other call gets a worker. */
+    private Diagnosis occupying(int waiting) {
+        shop.pools.add(() -> PoolSnapshot.builder("tomcat", PoolKind.WORKERS, 5)
+                .now(5, 0, waiting)
+                .counts(100, 0)
+                .sums(Duration.ZERO, Duration.ZERO)
+                .settings(List.of())
+                .build());
+        List<CallLedger> ledgers = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            Thread thread = new Thread(() -> HttpOutput.write(end));
+            threads.add(thread);
+            thread.start();
+            while (thread.getState() != Thread.State.WAITING) {
+                Thread.onSpinWait();
+            }
+            ledgers.add(new CallLedger(shop::now));
+        }
+        long started = shop.now();
+        for (int second = 0; second < 12; second++) {
+            for (int look = 0; look < 4; look++) {
+                shop.pass(100);
+                shop.running.clear();
+                long ran = shop.now() - started;
+                for (int i = 0; i < ledgers.size(); i++) {
+                    shop.running.add(new RunningCall(
+                            "web.GET /export", threads.get(i).getId(), Phase.OWN, ran, ran, ledgers.get(i)));
+                }
+                shop.diagnostician.look();
+            }
+            shop.second(() -> {});
+        }
+        return shop.diagnosis();
+    }
+
+    @Test
+    void slowCallersThatOccupyAllWorkersAreTheCauseAlthoughNoOtherCallBegins() {
+        Diagnosis miss = occupying(600);
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW CALLER: answer");
+        assertThat(miss.text()).contains("tomcat full: 5 of 5, 600 wait");
+    }
+
+    @Test
+    void slowCallersForWhichNoOtherCallWaitsAreNoMiss() {
+        Diagnosis diagnosis = occupying(0);
+
+        assertThat(diagnosis.state()).as(diagnosis.text()).isEqualTo(Diagnosis.State.HEALTHY);
     }
 }

@@ -16,6 +16,8 @@ import redis.clients.jedis.util.JedisURIHelper;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.pool.Holders;
+import tern.rpc.pool.LargeReplies;
+import tern.rpc.pool.OutsideOperations;
 import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSetting.Source;
 import tern.rpc.pool.PoolSetting.Use;
@@ -69,18 +71,26 @@ final class WatchedJedis implements CommandExecutor {
     @Override
     public <T> T executeCommand(CommandObject<T> command) {
         CallLedger ledger = CallLedger.current();
-        String name = store.operation(nameOf(command.getArguments()));
+        String plain = nameOf(command.getArguments());
+        String begun = store.operation(plain);
+        String name = begun;
+        long begunNanos = ledger.isOpen() ? 0 : System.nanoTime();
         Phase outer = ledger.enter(Phase.REDIS, name);
         Throwable failure = null;
         try (Connection connection = connections.getConnection(command.getArguments())) {
             T result = connection.executeCommand(command);
             store.answered();
+            String marked = LargeReplies.nameFor(plain, result);
+            name = marked.equals(plain) ? name : store.operation(marked);
             return result;
         } catch (RuntimeException e) {
             failure = e;
             throw e;
         } finally {
             ledger.leave(outer, failure == null ? name : FailedName.ofCommand(name, failure));
+            if (!ledger.isOpen()) {
+                OutsideOperations.ran(Phase.REDIS, begun, System.nanoTime() - begunNanos);
+            }
         }
     }
 
