@@ -321,8 +321,7 @@ public final class Diagnostician {
     }
 
     private int hung(List<RunningCall> running, long now) {
-        return hungCalls.count(
-                running, call -> late.isExcused(LateCalls.soFar(call, now)), late.areWorkersFull(), now);
+        return hungCalls.count(running, call -> late.isExcused(LateCalls.soFar(call, now)), late.areWorkersFull(), now);
     }
 
     private static Evidence.Counts countsSince(@Nullable CounterSnapshot before, CounterSnapshot current, int hung) {

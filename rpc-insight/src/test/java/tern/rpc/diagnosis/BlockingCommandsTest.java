@@ -278,8 +278,11 @@ class BlockingCommandsTest {
                     shop.call("Rates.quote", 0, call -> call.own(1).in(Phase.REDIS, "HGET rate:*", waits));
                 }
                 for (int i = 0; i < 12; i++) {
-                    shop.call("Rates.calendar", 0, call -> call.own(1)
-                            .in(Phase.REDIS, isNew ? command : "HMGET calendar", isNew ? commandMillis : 2));
+                    shop.call(
+                            "Rates.calendar",
+                            0,
+                            call -> call.own(1)
+                                    .in(Phase.REDIS, isNew ? command : "HMGET calendar", isNew ? commandMillis : 2));
                 }
             });
             shop.machine = new Machine(2, 0.2, 1.8, 0, 0, 0.2, null, 10e6, -1, List.of(), 0, null, List.of())

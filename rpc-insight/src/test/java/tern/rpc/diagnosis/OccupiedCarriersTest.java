@@ -146,8 +146,7 @@ class OccupiedCarriersTest {
 
     @Test
     void operationsWhoseCallsContinueLateForLackOfACarrierThreadAreNotSlow() {
-        SampledCalls calls =
-                planning().calls("Web.toll", Phase.HTTP, 660, samples -> inOperation(samples, Phase.HTTP));
+        SampledCalls calls = planning().calls("Web.toll", Phase.HTTP, 660, samples -> inOperation(samples, Phase.HTTP));
 
         assertThat(titles(calls)).first().isEqualTo("CODE COMPUTES: Planner.distances");
         assertThat(titles(calls)).noneMatch(title -> title.startsWith("SLOW HTTP PEER"));

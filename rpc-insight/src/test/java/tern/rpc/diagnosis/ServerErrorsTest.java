@@ -76,16 +76,13 @@ class ServerErrorsTest {
     }
 
     private static Arguments redis(String title, String change, Throwable failure) {
-        return Arguments.of(
-                title, change, failure, (Consumer<Shop.Steps>) call -> call.own(1).in(Phase.REDIS, "SET user:*", 1));
+        return Arguments.of(title, change, failure, (Consumer<Shop.Steps>)
+                call -> call.own(1).in(Phase.REDIS, "SET user:*", 1));
     }
 
     private static Arguments http(String title, String change, IOException failure) {
-        return Arguments.of(
-                title,
-                change,
-                new RestClientException(failure),
-                (Consumer<Shop.Steps>) call -> call.own(1).in(Phase.HTTP, EXCHANGE, 60));
+        return Arguments.of(title, change, new RestClientException(failure), (Consumer<Shop.Steps>)
+                call -> call.own(1).in(Phase.HTTP, EXCHANGE, 60));
     }
 
     private static IOException thrownBy(String library, IOException failure) {

@@ -51,6 +51,8 @@ class UnmeasuredPoolsTest {
                 .calls("RateDesk.quote", Phase.OWN, 1_200, samples -> samples.add(waiting()))
                 .causes();
 
-        assertThat(causes).extracting(DiagnosisText::title).containsExactly("WAIT AT POOL: JedisPool in LegacyRates.rate");
+        assertThat(causes)
+                .extracting(DiagnosisText::title)
+                .containsExactly("WAIT AT POOL: JedisPool in LegacyRates.rate");
     }
 }

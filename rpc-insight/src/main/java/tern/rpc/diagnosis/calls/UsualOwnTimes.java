@@ -51,7 +51,9 @@ public final class UsualOwnTimes {
                 shares.computeIfAbsent(ofCall.method, name -> new Shares()).add(ofCall.ofCall(ledger));
             }
         });
-        shares.values().removeIf(ofMethod -> ofMethod.ownLooks() < MIN_LOOKS || ofMethod.own().isEmpty());
+        shares.values()
+                .removeIf(ofMethod ->
+                        ofMethod.ownLooks() < MIN_LOOKS || ofMethod.own().isEmpty());
         if (shares.isEmpty()) {
             return UNKNOWN;
         }

@@ -189,11 +189,12 @@ public final class OperationCounts {
      */
     public String newIn(Part part) {
         Phase phase = Operations.phase(part.kind());
-        if (phase == null || !isCounted(part) || methodsThatUsuallyRun(part, phase).isEmpty()) {
+        if (phase == null
+                || !isCounted(part)
+                || methodsThatUsuallyRun(part, phase).isEmpty()) {
             return "";
         }
-        Set<String> methods =
-                perCall.newMethods(part.kind(), phase, name(part)).keySet();
+        Set<String> methods = perCall.newMethods(part.kind(), phase, name(part)).keySet();
         return methods.isEmpty()
                 ? ""
                 : "; calls of " + String.join(", ", methods)

@@ -167,9 +167,9 @@ public final class SilentPeers {
                                 .filter(call -> !isNotAccepted(excess.failureOf(call))))
                 .filter(call ->
                         call.startedNanos() - sinceNanos >= 0 || call.endedNanos() - sinceNanos >= longNanos(usually))
-                .anyMatch(call -> RepeatedOperations.attempts(call, phase, part.name())
-                                .count()
-                        > (isCut(call, part, phase) ? 1 : 0) + unreached(call, part, phase));
+                .anyMatch(call ->
+                        RepeatedOperations.attempts(call, phase, part.name()).count()
+                                > (isCut(call, part, phase) ? 1 : 0) + unreached(call, part, phase));
     }
 
     /** Returns the number of operations that failed without an answer, for example because nobody is connected. */

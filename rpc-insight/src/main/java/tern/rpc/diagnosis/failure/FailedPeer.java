@@ -218,8 +218,11 @@ public final class FailedPeer {
         Part named = longest(call, Phase.RPC, name -> isAbout(message, name));
         Part failed = named != null
                 ? named
-                : longest(call, Phase.RPC, name -> OperationNames.errorCode(name)
-                        .equals(failure.code().name()));
+                : longest(
+                        call,
+                        Phase.RPC,
+                        name -> OperationNames.errorCode(name)
+                                .equals(failure.code().name()));
         return failed != null ? failed : longest(call, Phase.RPC);
     }
 

@@ -299,7 +299,8 @@ public final class FailureText {
         }
         String method = OperationNames.method(peer);
         boolean isProvider = STATUS.matcher(failure).matches()
-                || (method != null && (method.contains(".") || SERVICE.matcher(method).matches()));
+                || (method != null
+                        && (method.contains(".") || SERVICE.matcher(method).matches()));
         return (isProvider ? "read the diagnosis and the log of " : "read the log of ")
                 + peer
                 + (peer.endsWith(" providers") ? ": they fail with " : ": it fails with ")

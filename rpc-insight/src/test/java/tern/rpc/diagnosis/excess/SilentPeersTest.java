@@ -180,8 +180,8 @@ class SilentPeersTest {
                 .as(miss.text())
                 .isEqualTo("PEER FAILS: " + RATES + ": does not answer");
         assertThat(first(miss).evidence())
-                .anyMatch(fact -> fact.matches("silent   \\d+ of these in recorded calls got no answer; the answer"
-                        + " usually takes 11 ms"))
+                .anyMatch(fact -> fact.matches(
+                        "silent   \\d+ of these in recorded calls got no answer; the answer" + " usually takes 11 ms"))
                 .noneMatch(fact -> fact.contains("ms each"));
     }
 
@@ -241,11 +241,7 @@ class SilentPeersTest {
 
         Diagnosis miss = during(() -> {
             for (int number = 0; number < 9; number++) {
-                shop.call(
-                        "OrderService.show",
-                        0,
-                        deadline,
-                        call -> call.own(10).in(Phase.RPC, remote, 1_490));
+                shop.call("OrderService.show", 0, deadline, call -> call.own(10).in(Phase.RPC, remote, 1_490));
             }
         });
 

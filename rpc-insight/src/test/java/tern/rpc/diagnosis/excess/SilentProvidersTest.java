@@ -24,8 +24,8 @@ class SilentProvidersTest {
     private static final String SEARCH = "web.GET /search";
     private static final RpcException LATE = new RpcException(
             StatusCode.DEADLINE_EXCEEDED, "RateDesk/quote timed out after 1500 ms (rpc.client.services.rates.timeout)");
-    private static final RpcException NOT_CONNECTED = new RpcException(
-            StatusCode.UNAVAILABLE, "RateDesk/quote was not sent: 10.0.0.7:9303 is not connected");
+    private static final RpcException NOT_CONNECTED =
+            new RpcException(StatusCode.UNAVAILABLE, "RateDesk/quote was not sent: 10.0.0.7:9303 is not connected");
 
     private final Shop shop = new Shop();
 
@@ -33,9 +33,10 @@ class SilentProvidersTest {
         for (int i = 0; i < 90; i++) {
             shop.second(() -> {
                 for (int number = 0; number < 30; number++) {
-                    shop.call(SEARCH, 0, call -> call.own(2)
-                            .in(Phase.RPC, AVAILABILITY, 9)
-                            .in(Phase.RPC, QUOTE, 8));
+                    shop.call(
+                            SEARCH,
+                            0,
+                            call -> call.own(2).in(Phase.RPC, AVAILABILITY, 9).in(Phase.RPC, QUOTE, 8));
                     shop.call("web.GET /calendar", 0, call -> call.own(2).in(Phase.RPC, CALENDAR, 6));
                 }
             });
@@ -48,11 +49,19 @@ class SilentProvidersTest {
             shop.second(() -> {
                 for (int number = 0; number < 30; number++) {
                     boolean isSent = number < timedOut;
-                    shop.call(SEARCH, 0, isSent ? LATE : NOT_CONNECTED, call -> call.own(2)
-                            .in(Phase.RPC, AVAILABILITY, 9)
-                            .in(Phase.RPC, isSent ? QUOTE : QUOTE + UNAVAILABLE, isSent ? 1_500 : 1));
-                    shop.call("web.GET /calendar", 0, isSent ? LATE : NOT_CONNECTED, call -> call.own(2)
-                            .in(Phase.RPC, isSent ? CALENDAR : CALENDAR + UNAVAILABLE, isSent ? 1_500 : 1));
+                    shop.call(
+                            SEARCH,
+                            0,
+                            isSent ? LATE : NOT_CONNECTED,
+                            call -> call.own(2)
+                                    .in(Phase.RPC, AVAILABILITY, 9)
+                                    .in(Phase.RPC, isSent ? QUOTE : QUOTE + UNAVAILABLE, isSent ? 1_500 : 1));
+                    shop.call(
+                            "web.GET /calendar",
+                            0,
+                            isSent ? LATE : NOT_CONNECTED,
+                            call -> call.own(2)
+                                    .in(Phase.RPC, isSent ? CALENDAR : CALENDAR + UNAVAILABLE, isSent ? 1_500 : 1));
                 }
             });
         }
@@ -80,9 +89,11 @@ class SilentProvidersTest {
         for (int i = 0; i < 6; i++) {
             shop.second(() -> {
                 for (int number = 0; number < 30; number++) {
-                    shop.call(SEARCH, 0, NOT_CONNECTED, call -> call.own(2)
-                            .in(Phase.RPC, AVAILABILITY, 9)
-                            .in(Phase.RPC, QUOTE + UNAVAILABLE, 1));
+                    shop.call(
+                            SEARCH,
+                            0,
+                            NOT_CONNECTED,
+                            call -> call.own(2).in(Phase.RPC, AVAILABILITY, 9).in(Phase.RPC, QUOTE + UNAVAILABLE, 1));
                 }
             });
         }
@@ -100,9 +111,11 @@ class SilentProvidersTest {
         for (int i = 0; i < 6; i++) {
             shop.second(() -> {
                 for (int number = 0; number < 30; number++) {
-                    shop.call(SEARCH, 0, late, call -> call.own(2)
-                            .in(Phase.RPC, AVAILABILITY, 9)
-                            .in(Phase.RPC, QUOTE, 3));
+                    shop.call(
+                            SEARCH,
+                            0,
+                            late,
+                            call -> call.own(2).in(Phase.RPC, AVAILABILITY, 9).in(Phase.RPC, QUOTE, 3));
                 }
             });
         }

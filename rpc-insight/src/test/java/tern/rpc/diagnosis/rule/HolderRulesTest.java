@@ -146,15 +146,13 @@ class HolderRulesTest {
                 .usuallyOwn("Labels.find", 2, 10)
                 .usuallyOwn("Labels.make", 2, 10)
                 .calls("Labels.find", Phase.OWN, 900, sample(Phase.OWN, wanted, false, null, null))
-                .repeatingExchange(
-                        "Labels.make", failed, 4, millis, 1, sample(Phase.HTTP, work, isPause, null, null));
+                .repeatingExchange("Labels.make", failed, 4, millis, 1, sample(Phase.HTTP, work, isPause, null, null));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"Semaphore wanted in Labels.print", "ReentrantLock wanted in Labels.print"})
     void peerWhoseFailedExchangesAreRepeatedAfterPausesIsTheCauseOfTheWaitForItsCallers(String wanted) {
-        SampledCalls calls =
-                retrying(new Part(Kind.LOCK, wanted), new Part(Kind.SLEEP, "Labels.print"), true, 250);
+        SampledCalls calls = retrying(new Part(Kind.LOCK, wanted), new Part(Kind.SLEEP, "Labels.print"), true, 250);
 
         assertFirst(calls, "PEER FAILS: " + PRINTER + " (503)", wanted);
     }

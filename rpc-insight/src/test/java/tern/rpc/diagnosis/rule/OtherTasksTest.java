@@ -47,8 +47,8 @@ class OtherTasksTest {
                 .evidence();
         ExcessTime excess = new ExcessTime(evidence);
         Operations operations = new Operations(excess, evidence.usual(), evidence.answers());
-        PoolVerdict executor = PoolVerdict.of(
-                evidence.pools().get(0), evidence.seconds(), 0, List.of(), false, true, 0);
+        PoolVerdict executor =
+                PoolVerdict.of(evidence.pools().get(0), evidence.seconds(), 0, List.of(), false, true, 0);
         Times tasks = new Times();
         tasks.add(new Part(Kind.HTTP, "called in Alerts.mail"), exchanges);
         tasks.add(new Part(Kind.RPC, "called in Search.hit"), remote);

@@ -31,8 +31,7 @@ class DeepRecursionsTest {
     private static void computing(SampledCall samples) {
         StackTraceElement[] stack = {LIBRARY, CALLER};
         samples.add(SampledCalls.sample(
-                Phase.OWN,
-                new ThreadSnapshot("exec-1", 9, Thread.State.RUNNABLE, stack, null, null, -1, -1)));
+                Phase.OWN, new ThreadSnapshot("exec-1", 9, Thread.State.RUNNABLE, stack, null, null, -1, -1)));
     }
 
     @Test

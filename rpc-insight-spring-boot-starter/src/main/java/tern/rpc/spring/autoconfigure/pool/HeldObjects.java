@@ -136,8 +136,7 @@ final class HeldObjects implements SmartInitializingSingleton {
             places.sort(Comparator.comparingInt(Place::likelihood).reversed());
             for (Place place : places) {
                 if (isReplaceable(place.field, place.value)) {
-                    Object known = measured.computeIfAbsent(
-                            place.value, value -> watched(value, place.field, watches));
+                    Object known = measured.computeIfAbsent(place.value, value -> watched(value, place.field, watches));
                     if (known != place.value) {
                         set(place.field, place.holder, known, replaced);
                     }
