@@ -83,6 +83,16 @@ public record Diagnosis(
         return new Diagnosis(state, aged, miss, causes, accountMs, unexplainedMs, missing);
     }
 
+    /**
+     * Returns a copy of this calm diagnosis whose first line says that the current state is unknown, and how old the last
+     * known state is.
+     */
+    Diagnosis lastKnown(long seconds) {
+        String aged = "UNKNOWN: this process gets too little processor time to check its calls; " + seconds + " s ago, "
+                + text;
+        return new Diagnosis(state, aged, miss, causes, accountMs, unexplainedMs, missing);
+    }
+
     static Diagnosis calm(State state, String text, List<String> missing) {
         return new Diagnosis(state, text, null, List.of(), Map.of(), 0, missing);
     }

@@ -210,10 +210,11 @@ public final class Diagnostician {
     public Diagnosis diagnosis() {
         Diagnosis known = latest;
         long now = clock.nanoTime();
-        long unwatched = now - watchedNanos;
-        if (known.state() == State.MISS && unwatched > OLD_NANOS) {
-            known = known.withNote("old      the process has been too busy to look again for "
-                    + TimeUnit.NANOSECONDS.toSeconds(unwatched) + " s");
+        long unwatched = watchedNanos == 0 ? 0 : now - watchedNanos;
+        if (unwatched > OLD_NANOS) {
+            long seconds = TimeUnit.NANOSECONDS.toSeconds(unwatched);
+            known = (known.state() == State.MISS ? known : known.lastKnown(seconds))
+                    .withNote("old      the process has been too busy to look again for " + seconds + " s");
         }
         long age = now - diagnosedNanos;
         return known.state() == State.MISS && age > OLD_NANOS

@@ -334,6 +334,17 @@ class DiagnosticianTest {
     }
 
     @Test
+    void processThatCannotCheckItsCallsIsNotCalledHealthy() {
+        shop.healthy(USUAL);
+        assertThat(shop.diagnosis().text()).startsWith("HEALTHY: ");
+
+        shop.pass(24_000);
+
+        assertThat(shop.diagnosis().text())
+                .startsWith("UNKNOWN: this process gets too little processor time to check its calls; 24 s ago, HEALTHY: ");
+    }
+
+    @Test
     void slowStatementsWithoutANameAreDescribedTogether() {
         Diagnosis miss = shop.healthy(USUAL).miss(call -> call.in(Phase.SQL, null, 180));
 
