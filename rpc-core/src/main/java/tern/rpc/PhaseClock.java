@@ -48,7 +48,10 @@ final class PhaseClock {
      * @param name the name of the operation in this phase; null if it is unknown
      */
     private record Final(
-            long[] nanos, int @Nullable [] counts, Phase phase, @Nullable String name) {}
+            long[] nanos,
+            int @Nullable [] counts,
+            Phase phase,
+            @Nullable String name) {}
 
     PhaseClock(NanoClock clock, long begun, Phase first) {
         this.clock = clock;

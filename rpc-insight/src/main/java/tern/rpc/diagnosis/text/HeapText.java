@@ -91,8 +91,10 @@ public final class HeapText {
     static String text(Machine.Burner top) {
         return String.format(
                 Locale.ROOT,
-                "%s* allocate%s, %.0f MB/s",
-                top.name(),
+                "%s allocate%s, %.0f MB/s",
+                top.place() == null && Machine.Burner.mayBeCarriers(top.name())
+                        ? "the virtual threads that serve calls"
+                        : top.name() + "*",
                 top.place() == null ? "" : " in " + top.place(),
                 top.allocatedPerSecond() / 1e6);
     }
