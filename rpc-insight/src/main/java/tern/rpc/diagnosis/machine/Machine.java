@@ -329,7 +329,7 @@ public record Machine(
         }
 
         /** Returns whether threads with the given name may be carrier threads. */
-        static boolean mayBeCarriers(String name) {
+        public static boolean mayBeCarriers(String name) {
             return CARRIER.matcher(name).matches();
         }
     }

@@ -13,6 +13,7 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.stack.CacheLoads;
+import tern.rpc.diagnosis.stack.ClassLoads;
 import tern.rpc.diagnosis.stack.EventLoops;
 import tern.rpc.diagnosis.stack.ForkJoinWaits;
 import tern.rpc.diagnosis.stack.LibraryWork;
@@ -64,6 +65,7 @@ public final class SampledCall {
     @Nullable
     public String appender; // the class of the logger in which the thread was found last, such as an appender
 
+    public int classLooks; // the number of samples in which the running thread loaded a class
     public int locationLooks; // the number of samples in which a logger searched the stack for the line that logs
 
     @Nullable
@@ -179,6 +181,7 @@ public final class SampledCall {
         String writes = phase == Phase.LOGGING || isLogging() ? LibraryWork.appender(thread) : null;
         appender = writes == null ? appender : writes;
         addLoad(phase, thread);
+        classLooks += phase == Phase.OWN && ClassLoads.isOne(thread) ? 1 : 0;
         locationLooks += phase == Phase.LOGGING && LibraryWork.findsLocation(thread) ? 1 : 0;
         if (phase == Phase.JDBC_CONNECTION) {
             poolLooks++;

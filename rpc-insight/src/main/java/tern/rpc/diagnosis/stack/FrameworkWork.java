@@ -15,7 +15,7 @@ public final class FrameworkWork {
     public static final String READING = "reading of requests";
 
     /** The name of the work that writes the bodies of answers. */
-    static final String WRITING = "writing of answers";
+    public static final String WRITING = "writing of answers";
 
     /** The name of the work that renders views, such as HTML pages. */
     static final String RENDERING = "rendering of views";

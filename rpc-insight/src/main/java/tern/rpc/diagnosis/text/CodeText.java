@@ -24,6 +24,7 @@ import tern.rpc.diagnosis.excess.RepeatedOperations;
 import tern.rpc.diagnosis.failure.FailurePart;
 import tern.rpc.diagnosis.failure.FailureText;
 import tern.rpc.diagnosis.machine.ChildProcesses;
+import tern.rpc.diagnosis.machine.FullDisks;
 import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.rule.AwaitedWork;
 import tern.rpc.diagnosis.rule.BlockedLoops;
@@ -150,11 +151,12 @@ final class CodeText {
             }
             default -> {
                 String refused = new SkippedOperations(evidence, excess, operations).advice(part);
-                String caller = DeepRecursions.callerOf(part, excess);
+                boolean isDiskFull = part.name().contains("No space left on device");
+                String where = isDiskFull ? FullDisks.text() : DeepRecursions.callerOf(part, excess);
                 yield new CauseDescription(
                         "FAILURE",
                         part.name(),
-                        Change.of(Where.CODE, refused == null ? FailureText.own(part.name()) + caller : refused),
+                        Change.of(Where.CODE, refused == null ? FailureText.own(part.name()) + where : refused),
                         List.of());
             }
         };

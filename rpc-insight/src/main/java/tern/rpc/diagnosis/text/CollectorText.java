@@ -3,6 +3,7 @@ package tern.rpc.diagnosis.text;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -239,15 +240,23 @@ public final class CollectorText {
         StackTraceElement line = code == null ? null : excess.samples.lineOf(code);
         String called = code == null ? null : excess.samples.calledIn(code);
         // The many samples of calls are better evidence than a single sample of the thread that allocates most.
-        if (topAllocator.servesCalls() && line != null) {
+        if (topAllocator.servesCalls() && code != null) {
             return String.format(
                     Locale.ROOT,
                     "; calls allocate %.0f MB/s, check %s first%s",
                     topAllocator.allocatedPerSecond() / 1e6,
-                    ApplicationCode.shown(line),
+                    line == null ? code.name() + ofMethod(code) : ApplicationCode.shown(line),
                     called == null ? "" : ", which calls " + called + Hints.computing(called));
         }
         return "; " + HeapText.text(topAllocator);
+    }
+
+    /** Returns text that names the method whose late calls run work of a framework, such as writing of answers. */
+    private String ofMethod(Part work) {
+        return excess.badByMethod().keySet().stream()
+                .max(Comparator.comparingDouble(method -> excess.meanOf(method, work)))
+                .map(method -> " of " + method)
+                .orElse("");
     }
 
     /** Returns the code that uses the most processor time in calls; null if calls use none. */

@@ -92,8 +92,10 @@ public final class HeapText {
     static String text(Machine.Burner top) {
         return String.format(
                 Locale.ROOT,
-                "%s* allocate%s, %.0f MB/s",
-                top.name(),
+                "%s allocate%s, %.0f MB/s",
+                top.place() == null && Machine.Burner.mayBeCarriers(top.name())
+                        ? "the virtual threads that serve calls"
+                        : top.name() + "*",
                 top.place() == null || top.servesCalls() ? "" : " in " + top.place(),
                 top.allocatedPerSecond() / 1e6);
     }

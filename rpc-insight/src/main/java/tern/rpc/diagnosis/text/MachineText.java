@@ -22,6 +22,7 @@ import tern.rpc.diagnosis.machine.HeapGrowth;
 import tern.rpc.diagnosis.machine.Machine;
 import tern.rpc.diagnosis.rule.Pressure;
 import tern.rpc.diagnosis.sample.CarrierThreads;
+import tern.rpc.diagnosis.sample.SampledCall;
 import tern.rpc.diagnosis.sample.TaskSamples;
 import tern.rpc.diagnosis.stack.FrameworkWork;
 import tern.rpc.diagnosis.stack.Hints;
@@ -32,6 +33,12 @@ import tern.rpc.pool.ApplicationCode;
 public final class MachineText {
 
     private static final double STOLEN = 0.1;
+
+    /** Loaded classes are mentioned only if at least {@value} samples show that the JVM loads a class. */
+    private static final int MIN_CLASS_LOADS = 3;
+
+    /** Loaded classes are mentioned only if at least one in {@value} samples shows that the JVM loads a class. */
+    private static final int CLASS_LOADS_OF = 5;
 
     private static final String ON_CARRIERS =
             ", or run it on a few platform threads: it occupies the carrier threads, for"
@@ -129,9 +136,16 @@ public final class MachineText {
         CarrierThreads carriers = evidence.tasks().carriers();
         boolean isOnCarriers = carriers.occupying().of(part) > 0;
         calls = calls == null ? carriers.lineOf(part) : calls;
+        String loads = classLoads(part);
         String place = (calls == null ? part.name() : calls)
-                + (called == null ? "" : ", which calls " + called + Hints.computing(called));
+                + (called == null ? "" : ", which calls " + called + Hints.computing(called))
+                + (loads == null
+                        ? ""
+                        : "; if each call creates a class loader, keep one: a new one loads all classes again");
         List<String> facts = new ArrayList<>();
+        if (loads != null) {
+            facts.add(loads);
+        }
         if (line != null) {
             facts.add("line     " + ApplicationCode.shown(line));
         }
@@ -180,6 +194,25 @@ public final class MachineText {
                         "do less work in " + place + (isOnCarriers ? ON_CARRIERS : "") + objects
                                 + "; a different pool size does not help"),
                 withBusy(facts));
+    }
+
+    /**
+     * Returns the evidence that calls load classes while they run the given code, although classes are usually loaded
+     * once; null if fewer samples than a fifth show it.
+     */
+    private @Nullable String classLoads(Part code) {
+        int looks = 0;
+        int loads = 0;
+        for (ExcessTime.Counted counted : excess.accounts) {
+            SampledCall samples = evidence.samples().get(counted.call().ledger());
+            if (samples != null && counted.times().of(code) > 0) {
+                looks += samples.looks;
+                loads += samples.classLooks;
+            }
+        }
+        return loads < MIN_CLASS_LOADS || CLASS_LOADS_OF * loads < looks
+                ? null
+                : "classes  " + loads + " of " + looks + " samples show that the JVM loads a class";
     }
 
     /** @param share the share of samples in which the carrier threads ran the described code */
