@@ -59,6 +59,7 @@ final class RedisText {
     private final Operations operations;
     private final OperationCounts counts;
     private final ServerText servers;
+    private final ManySlowOperations manySlow;
 
     RedisText(Evidence evidence, ExcessTime excess, Operations operations, ServerText servers) {
         this.evidence = evidence;
@@ -66,6 +67,7 @@ final class RedisText {
         this.operations = operations;
         this.counts = new OperationCounts(evidence, excess, operations);
         this.servers = servers;
+        this.manySlow = new ManySlowOperations(evidence, excess, operations);
     }
 
     CauseDescription command(Part part) {
@@ -86,11 +88,7 @@ final class RedisText {
         if (loops != null) {
             return loops;
         }
-        ManySlowOperations manySlow = new ManySlowOperations(evidence, excess, operations);
-        boolean isServer =
-                part.name().isEmpty() && !manySlow.slower(part.kind()).isEmpty();
-        boolean areMany = (!isServer && counts.areMany(part.kind(), part.name())) || manySlow.areMany(part);
-        if (areMany && !counts.isBehindEmptyCache(part) && !counts.wereRare(part)) {
+        if (areMany(part) && !counts.isBehindEmptyCache(part) && !counts.wereRare(part)) {
             return new CauseDescription(
                     "MANY COMMANDS",
                     name,
@@ -110,26 +108,9 @@ final class RedisText {
             return new CauseDescription(
                     "BLOCKING REDIS COMMAND", blocking.name(), Change.of(Where.CODE, ownConnection(blocking)), facts);
         }
-        String server = OperationNames.storeOfAll(part);
-        if (server != null) {
-            facts.add("all      " + operations.allSlowerOf(Kind.REDIS, server).size()
-                    + " different commands to this server are slower");
-            return new CauseDescription(
-                    "SLOW REDIS",
-                    "every command of " + server,
-                    servers.change("Redis server of " + server, part, server, SLOW_REDIS),
-                    facts);
-        }
-        Set<String> slower = operations.allSlower(Kind.REDIS);
-        Set<String> all = slower.isEmpty() ? manySlow.slower(Kind.REDIS) : slower;
-        if (part.name().isEmpty() && !all.isEmpty()) {
-            facts.add("all      " + all.size() + " different commands are slower");
-            return new CauseDescription(
-                    "SLOW REDIS", "every command", servers.change("Redis server", part, "", SLOW_REDIS), facts);
-        }
-        if (part.name().isEmpty() && !areMany) {
-            return new CauseDescription(
-                    "SLOW REDIS", "several commands", servers.change("Redis server", part, "", SLOW_REDIS), facts);
+        CauseDescription slowServer = server(part, facts);
+        if (slowServer != null) {
+            return slowServer;
         }
         CauseDescription unchanged = MoreText.unchanged(
                 new UnchangedOperations(evidence, excess, operations), part, "MORE COMMANDS", place, facts);
@@ -146,7 +127,40 @@ final class RedisText {
                 facts);
     }
 
-    /** Returns the command with the given name that a thread outside of calls runs; null if there is none. */
+    private boolean areMany(Part part) {
+        boolean isServer =
+                part.name().isEmpty() && !manySlow.slower(part.kind()).isEmpty();
+        return (!isServer && counts.areMany(part.kind(), part.name())) || manySlow.areMany(part);
+    }
+
+    /** Returns the cause description for a slow server; null if the part is a single command, or many commands. */
+    private @Nullable CauseDescription server(Part part, List<String> facts) {
+        String server = OperationNames.storeOfAll(part);
+        if (server != null) {
+            facts.add("all      " + operations.allSlowerOf(Kind.REDIS, server).size()
+                    + " different commands to this server are slower");
+            return new CauseDescription(
+                    "SLOW REDIS",
+                    "every command of " + server,
+                    servers.change("Redis server of " + server, part, server, SLOW_REDIS),
+                    facts);
+        }
+        Set<String> slower = operations.allSlower(Kind.REDIS);
+        Set<String> all = slower.isEmpty() ? manySlow.slower(Kind.REDIS) : slower;
+        if (!part.name().isEmpty() || (all.isEmpty() && areMany(part))) {
+            return null;
+        }
+        if (!all.isEmpty()) {
+            facts.add("all      " + all.size() + " different commands are slower");
+        }
+        return new CauseDescription(
+                "SLOW REDIS",
+                all.isEmpty() ? "several commands" : "every command",
+                servers.change("Redis server", part, "", SLOW_REDIS),
+                facts);
+    }
+
+    /** Returns the command with this name run by a thread that serves no call; null if there is none. */
     private OutsideOperations.@Nullable Timed outside(Part part) {
         return evidence.outside().stream()
                 .filter(timed -> timed.kind() == Phase.REDIS && timed.name().equals(part.name()))

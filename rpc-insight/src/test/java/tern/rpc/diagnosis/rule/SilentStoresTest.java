@@ -75,17 +75,6 @@ class SilentStoresTest {
         }
     }
 
-    /** Starts statements that hang, and whose calls end at their deadlines. */
-    private void endIn(String... statements) {
-        for (String statement : statements) {
-            Shop.Steps steps = shop.new Steps(0);
-            CallLedger before = CallLedger.replace(steps.ledger);
-            holders.taken(shop.now()).begins(statement);
-            CallLedger.replace(before);
-            steps.ledger.end();
-        }
-    }
-
     private void pool(int active, int max) {
         shop.pools.add(PoolSource.of(
                 () -> PoolSnapshot.builder("hikari", PoolKind.JDBC, max)
@@ -201,48 +190,6 @@ class SilentStoresTest {
                 .as(miss.text())
                 .extracting(DiagnosisText::title)
                 .containsExactly("PEER FAILS: database of hikari: does not answer");
-    }
-
-    @Test
-    void databaseThatIsGoneComesBeforeItsConsequences() {
-        pool(4, 4);
-        hangIn("select stock", "select price", "select user");
-        for (int i = 0; i < 40; i++) {
-            Shop.Steps steps = shop.new Steps(0);
-            steps.ledger.enter(Phase.RPC, "ReferenceService.find at 10.0.0.9:20880");
-            hanging.put(steps.ledger, shop.now());
-        }
-        hang(Phase.JDBC_CONNECTION, 20);
-
-        Diagnosis miss = during(WITHOUT_STORES);
-
-        assertThat(DiagnosisText.title(first(miss)))
-                .as(miss.text())
-                .isEqualTo("PEER FAILS: database of hikari: does not answer");
-    }
-
-    @Test
-    void connectionsOfEndedCallsWhoseStatementsHangAreNotLost() {
-        pool(4, 4);
-        endIn("select stock", "select price", "select user", "select stock");
-        hang(Phase.JDBC_CONNECTION, 20);
-
-        Diagnosis miss = during(WITHOUT_STORES);
-
-        assertThat(DiagnosisText.title(first(miss)))
-                .as(miss.text())
-                .isEqualTo("PEER FAILS: database of hikari: does not answer");
-    }
-
-    @Test
-    void connectionsOfEndedCallsWhoseStatementsMayWaitForALockAreNoSignOfADatabaseThatIsGone() {
-        pool(4, 4);
-        endIn("update stock set n=?", "update stock set n=?", "update price set n=?", "update price set n=?");
-        hang(Phase.JDBC_CONNECTION, 20);
-
-        Diagnosis miss = during(WITHOUT_STORES);
-
-        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).doesNotContain("does not answer");
     }
 
     @Test
