@@ -451,7 +451,7 @@ public final class RpcClient implements AutoCloseable {
             return this;
         }
 
-        /** Replaces the timer of hedges, for tests. The timer is shut down with the client. */
+        /** Replaces the hedging timer, for tests. The client shuts the timer down when it is closed. */
         Builder timer(ScheduledExecutorService timer) {
             this.timer = timer;
             return this;

@@ -61,7 +61,7 @@ final class ProviderChoice {
     private final RankedProviders withoutRules;
     private boolean isZoneLogged;
     private boolean areTagsLogged;
-    // Tags that were left out until a call had the tag. The client connects to the providers with these tags.
+    // The tags that calls have used, if there are too many tags. The client connects to the providers with these tags.
     private final Set<String> tagsOfCalls = new HashSet<>();
     // The providers that the last rules allow for the methods, by Rules.routeKey(). Empty if there are no rules or if
     // the list is not longer than a subset.

@@ -18,7 +18,9 @@ final class Reviews {
     private final ScheduledExecutorService timer;
     private boolean isScheduled; // This object's lock guards isScheduled and the next two fields.
     private long dueNanos; // The time of the next run. The value is meaningful only if a run is scheduled.
-    private long turn; // The number of the next run. Scheduled runs with other numbers were replaced by an earlier run.
+    // The number of the next run. A scheduled run with a different number is obsolete, because another run was scheduled
+    // for an earlier time.
+    private long turn;
 
     /** @param task the task, which calls {@link #within} to be run again. Its exceptions are logged */
     Reviews(PeriodicTask task, NanoClock clock, ScheduledExecutorService timer) {

@@ -28,7 +28,7 @@ final class DistinctEndpoints {
 
     static List<Instance> of(Iterable<Instance> instances) {
         Set<Endpoint> seen = new HashSet<>();
-        // true if the first entry with the address has no separate name
+        // true if the first entry with the address has no name besides the address
         Map<Endpoint, Boolean> addresses = new HashMap<>();
         List<Instance> distinct = new ArrayList<>();
         for (Instance each : instances) {

@@ -54,7 +54,9 @@ class BlockingCommandsTest {
         assertThat(DiagnosisText.title(first(slowCommands()))).isEqualTo("BLOCKING REDIS COMMAND: XREADGROUP events");
     }
 
-    /** Makes a script and the other commands of the calls slower. Returns the first of the causes. */
+    /**
+     * Makes a script and the other commands of the calls slower. Returns the first cause that the diagnosis reports.
+     */
     private Cause firstWithSlowerScript(double scriptMillis, double otherMillis) {
         Consumer<Shop.Steps> usual =
                 call -> call.in(Phase.REDIS, "GET user:*", 1).in(Phase.REDIS, "EVALSHA score:*", 2);

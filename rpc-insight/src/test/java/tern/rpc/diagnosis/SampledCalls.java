@@ -109,7 +109,7 @@ public final class SampledCalls {
         return this;
     }
 
-    /** Adds pauses of the collector to each call. */
+    /** Adds pauses of the garbage collector to each call. */
     public SampledCalls pausedMillis(double millis) {
         pauses = (from, to) -> {
             Times times = new Times();
@@ -413,7 +413,7 @@ public final class SampledCalls {
     }
 
     /**
-     * Adds calls that repeat a command of 1 ms, and also wait.
+     * Adds calls that repeatedly run a command of 1 ms, and also spend time on a wait.
      *
      * @param look samples the call's thread, and adds the sample to the call's samples
      */

@@ -106,7 +106,7 @@ final class LoopShares {
         private int connections;
         private boolean rests; // true while this address is in the queue of addresses with paused connections
         private int countedIn = -1; // the last pass of the event loop in which bytes from this address were read
-        private long usedNanos; // the time that this address has used of its share
+        private long usedNanos; // how much of its share this address has used
 
         private Network(InetAddress address) {
             this.address = address;

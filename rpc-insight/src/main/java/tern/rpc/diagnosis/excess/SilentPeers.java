@@ -27,7 +27,7 @@ public final class SilentPeers {
 
     private static final int MIN_CALLS = 3;
 
-    /** The end of the name of an exchange that ended with an exception instead of an answer. */
+    /** The suffix of the name of an exchange that failed with an exception. */
     private static final String FAILED = " (failed)";
 
     /**

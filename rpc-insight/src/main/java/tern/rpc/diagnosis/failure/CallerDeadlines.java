@@ -25,8 +25,8 @@ public final class CallerDeadlines {
     private static final String REFUSED = " refused the call: ";
 
     /**
-     * A part of the client's message about a remote call that timed out at the deadline of the served call that made
-     * it.
+     * A part of the client's message about a remote call that was made while serving another call, and that timed out
+     * because the deadline of the other call had passed.
      */
     private static final String REMAINING = ", the served call";
 

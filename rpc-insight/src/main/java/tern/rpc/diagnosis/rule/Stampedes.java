@@ -138,8 +138,9 @@ public final class Stampedes {
     }
 
     /**
-     * Attributes the waits for connections of the same kind, and the time of other operations on the same server, to
-     * the operation of a stampede. Only waits and operations during the bursts of the stampede are attributed to it.
+     * Attributes two effects to the operation that causes a stampede: the waits for its kind of connection, and the
+     * time of other operations on the same server. Only waits and operations during the bursts of the stampede are
+     * attributed to it.
      *
      * @return whether there is a stampede of operations of this kind
      */

@@ -223,7 +223,7 @@ public final class UnknownExecutors {
      * Recommends a change to the executor whose threads the calls are waiting for.
      *
      * @param part the wait of calls for a thread of the executor
-     * @param symptoms the waits for results that the wait for a thread causes
+     * @param symptoms the waits for results, which the wait for a thread causes
      */
     public Change change(Part part, List<Symptom> symptoms) {
         TaskSamples executor = evidence.tasks().executor(threads(part));
@@ -268,7 +268,7 @@ public final class UnknownExecutors {
      * Returns the evidence about the executor whose threads the calls are waiting for, one fact per short line.
      *
      * @param part the wait of calls for a thread of the executor
-     * @param symptoms the waits for results that the wait for a thread causes
+     * @param symptoms the waits for results, which the wait for a thread causes
      */
     public List<String> facts(Part part, List<Symptom> symptoms) {
         TaskSamples executor = evidence.tasks().executor(threads(part));

@@ -165,8 +165,8 @@ public final class LikelyHolders {
         long newestWait =
                 newest(all.stream().filter(sample -> sample.part().equals(wait)).toList());
         for (Predicate<Sample> rule : rules) {
-            // If a sample's owner is known, the sample's path shows the stack of the owner and not of the sampled
-            // thread.
+            // If the owner of the awaited lock is known, the sample's path shows the owner's stack, and not the stack
+            // of the waiting thread.
             List<Sample> found = others.stream()
                     .filter(sample -> sample.owner() == null && rule.test(sample))
                     .toList();

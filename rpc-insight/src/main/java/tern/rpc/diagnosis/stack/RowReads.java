@@ -17,8 +17,7 @@ public final class RowReads {
     private static final String SQL_SERVER = "com.microsoft.sqlserver.";
 
     /**
-     * A part of the name of each MySQL or MariaDB class that reads a result as one stream. A larger fetch size would
-     * end the streaming.
+     * A part of the name of each MySQL or MariaDB class that streams a result. These classes need no larger fetch size.
      */
     private static final String STREAM = "Streaming";
 

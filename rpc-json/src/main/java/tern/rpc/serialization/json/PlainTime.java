@@ -57,8 +57,8 @@ final class PlainTime {
     }
 
     /**
-     * Returns the date and time; null if the characters have another form or do not represent a valid time. Seconds and
-     * fractions are optional.
+     * Returns the date and time; null if the text has a different format or is not a valid time. Seconds and fractions
+     * of a second are optional.
      */
     static @Nullable LocalDateTime dateTime(char[] text, int from, int length) {
         if (length < MINUTE_LENGTH || length > MAX_LENGTH || text[from + 10] != 'T' || text[from + 13] != ':') {
