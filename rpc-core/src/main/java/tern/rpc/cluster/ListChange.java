@@ -114,7 +114,10 @@ record ListChange(List<Instance> removed, List<Instance> added) {
         return -1;
     }
 
-    /** Compares the references first, because reading thousands of objects takes longer than the rest of a change. */
+    /**
+     * Compares the references first, because reading thousands of objects would take longer than all other work for a
+     * change.
+     */
     @SuppressWarnings("ReferenceEquality") // equals is called if the references differ
     static boolean isSame(Instance one, Instance other) {
         return one == other || one.equals(other);

@@ -286,8 +286,8 @@ final class FairReads implements RecvByteBufAllocator {
             } else if (took < turn / 2) {
                 limit = Math.min(MAX_BYTES, 2 * limit);
             }
-            // While many connections are busy, every connection gets a small buffer, because its next bytes might be
-            // expensive.
+            // While many connections are busy, every connection gets a small buffer, because its next bytes might take
+            // long to process.
             limit = (int) Math.min(limit, MAX_BYTES * turn / LARGE_BUFFER_NANOS);
         }
     }

@@ -96,7 +96,7 @@ final class SocketReading implements RecvByteBufAllocator {
         return usedNanos;
     }
 
-    /** Called when the event loop begins or stops preferring other addresses. */
+    /** Called when the event loop starts or stops reading from the addresses of other clients first. */
     void rest(boolean begins) {
         resting = begins;
         if (channel.isOpen()) {

@@ -110,8 +110,8 @@ public final class RunningOperations {
     }
 
     /**
-     * Adds the time that threads spend in a client library between operations to the operation run by the same code.
-     * Without this addition, one loop in the code would appear as two causes.
+     * Threads also spend time in a client library between operations. Attributes this time to the operation that the
+     * same code runs, because one loop in the code would otherwise appear as two causes.
      */
     private void addTimeWithin(Part operation) {
         Phase phase = Operations.phase(operation.kind());

@@ -46,8 +46,8 @@ public final class RunningStatements {
     }
 
     /**
-     * Returns how long calls have been executing the given statement, on average; 0 if fewer than three calls are
-     * executing it. The completed executions of a statement do not show how long others wait for a lock.
+     * Returns the mean time for which calls have been executing the given statement so far; 0 if fewer than three calls
+     * are executing it. Completed executions do not show how long unfinished ones have been waiting for a lock.
      */
     public double meanNanos(String statement) {
         List<Double> running = excess.accounts.stream()

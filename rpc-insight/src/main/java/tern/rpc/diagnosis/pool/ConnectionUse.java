@@ -144,8 +144,8 @@ public final class ConnectionUse {
     }
 
     /**
-     * Returns, for each kind of work, the share of the time that holders spend on this work while they use connections.
-     * The calls' own time is {@code Account.OWN}.
+     * Returns how the holders of connections spend the time for which they hold them, as the share of each kind of
+     * work. The key {@code Account.OWN} stands for the calls' own time.
      */
     public Times work() {
         Times shares = new Times();

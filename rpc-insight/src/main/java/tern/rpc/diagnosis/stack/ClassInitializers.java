@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.account.Part;
 
 /**
- * Finds threads waiting until another thread has initialized a class. Java reports a waiting thread as runnable, even
+ * Finds threads that wait for another thread to initialize a class. Java reports a waiting thread as runnable, even
  * though it stays at the line that uses the class and consumes no processor time. To find the thread that runs the
  * static initializer, this class searches the sampled threads. If none of these threads runs the initializer, this
  * class searches up to {@value #MAX_THREADS} randomly chosen threads, at most once a second. Not thread-safe.
