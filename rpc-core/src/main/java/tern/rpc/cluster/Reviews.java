@@ -18,7 +18,8 @@ final class Reviews {
     private final ScheduledExecutorService timer;
     private boolean isScheduled; // This object's lock guards isScheduled and the next two fields.
     private long dueNanos; // The time of the next run. The value is meaningful only if a run is scheduled.
-    // The number of the next run. A scheduled run with a different number is obsolete, because another run was scheduled
+    // The number of the next run. A scheduled run with a different number is obsolete, because another run was
+    // scheduled
     // for an earlier time.
     private long turn;
 

@@ -341,7 +341,8 @@ class DiagnosticianTest {
         shop.pass(24_000);
 
         assertThat(shop.diagnosis().text())
-                .startsWith("UNKNOWN: this process gets too little processor time to check its calls; 24 s ago, HEALTHY: ");
+                .startsWith(
+                        "UNKNOWN: this process gets too little processor time to check its calls; 24 s ago, HEALTHY: ");
     }
 
     @Test

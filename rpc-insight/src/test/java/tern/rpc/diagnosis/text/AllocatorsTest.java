@@ -32,10 +32,10 @@ class AllocatorsTest {
     void workOfTheFrameworkIsNamedWithItsMethod() {
         Part writes = new Part(Part.Kind.COMPUTING, FrameworkWork.WRITING);
 
-        assertThat(allocators(samples -> samples.add(new Sample(
-                        0, Phase.OWN, writes, List.of(), null, null, null, false, null, -1, -1))))
-                .isEqualTo("; calls allocate 37 MB/s, check " + FrameworkWork.WRITING
-                        + " of RouteService.manifest first");
+        assertThat(allocators(samples -> samples.add(
+                        new Sample(0, Phase.OWN, writes, List.of(), null, null, null, false, null, -1, -1))))
+                .isEqualTo(
+                        "; calls allocate 37 MB/s, check " + FrameworkWork.WRITING + " of RouteService.manifest first");
     }
 
     @Test
