@@ -144,11 +144,16 @@ final class ThreadWatch {
         return names;
     }
 
-    /** Returns the method in which the group's busiest threads were found most often so far. */
+    /**
+     * Returns the method in which the group's busiest threads were found most often so far. A thread that waits does not
+     * count, because the code that waits is rarely the code that has used the processor or the memory.
+     */
     private @Nullable String place(String group, long thread) {
         Map<String, Integer> counts = places.computeIfAbsent(group, name -> new HashMap<>());
         ThreadInfo info = THREADS.getThreadInfo(thread, MAX_FRAMES);
-        StackTraceElement frame = info == null ? null : ApplicationCode.first(info.getStackTrace());
+        StackTraceElement frame = info == null || info.getThreadState() != Thread.State.RUNNABLE
+                ? null
+                : ApplicationCode.first(info.getStackTrace());
         if (frame != null && counts.size() < MAX_PLACES) {
             counts.merge(ApplicationCode.shown(frame), 1, Integer::sum);
         }

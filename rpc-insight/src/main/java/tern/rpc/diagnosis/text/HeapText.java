@@ -85,10 +85,7 @@ public final class HeapText {
                 .orElse(null);
     }
 
-    /**
-     * Returns a text about threads that allocate a lot of memory, with the code that they run. The text about threads
-     * that serve calls contains no code, because most of these threads wait, and the code is where most of them wait.
-     */
+    /** Returns a text about threads that allocate a lot of memory, with the code that they run. */
     static String text(Machine.Burner top) {
         return String.format(
                 Locale.ROOT,
@@ -96,7 +93,7 @@ public final class HeapText {
                 top.place() == null && Machine.Burner.mayBeCarriers(top.name())
                         ? "the virtual threads that serve calls"
                         : top.name() + "*",
-                top.place() == null || top.servesCalls() ? "" : " in " + top.place(),
+                top.place() == null ? "" : " in " + top.place(),
                 top.allocatedPerSecond() / 1e6);
     }
 
