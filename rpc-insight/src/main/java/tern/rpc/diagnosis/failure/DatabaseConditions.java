@@ -48,7 +48,7 @@ final class DatabaseConditions {
                     "the table \\S{1,200} is full|no space left on device|errcode: 28\\b|error 28\\b|could not extend file"
                             + "|unable to extend (?:table|index|segment|lob)",
                     "disk full"),
-            // The server closes the connection, so the state is that of a lost connection.
+            // The server closes the connection, so the driver reports a lost connection.
             Condition.of(NONE, "max_allowed_packet", "packet too large"),
             Condition.of(NONE, "--(?:super-)?read-only", "read-only"),
             LOST);
