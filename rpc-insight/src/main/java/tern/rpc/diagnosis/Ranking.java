@@ -41,7 +41,7 @@ import tern.rpc.pool.PoolKind;
  * the time of a wait is attributed to the awaited work. For example, the wait for a worker is attributed to the work
  * that occupies the workers, and the wait for a connection to the work of the calls that hold the connections. The wait
  * for a lock is attributed to the operation that its owner runs, and the wait for a result to the executor's tasks.
- * Every activity or wait that is not a wait for other work counts as a cause. docs/diagnosis.md describes the rules.
+ * Every activity or wait that is not a wait for other work counts as a cause. docs/causes.md lists the rules.
  */
 final class Ranking {
 
