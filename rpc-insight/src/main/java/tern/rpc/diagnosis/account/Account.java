@@ -15,7 +15,10 @@ import tern.rpc.diagnosis.account.Part.Kind;
  */
 public final class Account {
 
-    /** A call's own time that has not been divided into activities. */
+    /**
+     * The time of a call outside of the operations and waits in its ledger, as long as it has not been divided into
+     * activities.
+     */
     public static final Part OWN = Part.of(Kind.UNEXPLAINED);
 
     private static final int MIN_SAMPLES = 3;

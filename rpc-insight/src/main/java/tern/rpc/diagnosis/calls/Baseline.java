@@ -45,8 +45,8 @@ public final class Baseline {
     public static final double SLOWER_THAN_USUAL = 1.1;
 
     /**
-     * The usual time is a weighted mean over the seconds with calls. During the first {@link #QUICK_SECONDS} of these
-     * seconds, the calls of the latest second have this weight.
+     * The weight of the latest second's calls in the usual time, during the first {@link #QUICK_SECONDS} seconds with
+     * calls. The usual time is a weighted mean over all seconds with calls.
      */
     private static final double WEIGHT = 0.1;
 
@@ -345,7 +345,8 @@ public final class Baseline {
      */
     public static boolean isOwn(Part part) {
         if (part.name().startsWith(StackReader.CALLED)) {
-            return true; // The name shows that the operation is known only from samples, not from ledgers.
+            // An operation with this prefix is known only from samples. Ledgers count its time as the call's own time.
+            return true;
         }
         return switch (part.kind()) {
             case COMPUTING,

@@ -99,7 +99,8 @@ public final class MissWatch {
     private boolean missed; // whether calls missed the latency target in the last second
     // the highest share of bad calls in RECENT_SECONDS consecutive seconds since the current miss began
     private double highest;
-    private double highestMissed; // the same value as "highest", but only over seconds in which calls missed the target
+    // the highest share of bad calls since the current miss began, over seconds in which calls missed the target
+    private double highestMissed;
     private int declining; // the number of consecutive seconds in which calls have been recovering
 
     /**

@@ -116,7 +116,7 @@ public final class UsualRuns {
                 : methods.computeIfAbsent(name, unknown -> new Method());
     }
 
-    /** Adds the runs of a further second. */
+    /** Adds the runs of one more second, and reduces the weight of all earlier runs. */
     public void learn(UsualRuns second) {
         methods.values().forEach(Method::decay);
         second.methods.forEach((name, runs) -> {

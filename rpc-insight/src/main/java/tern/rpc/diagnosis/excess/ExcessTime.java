@@ -54,7 +54,7 @@ public final class ExcessTime {
     /** The part of {@link #times} that was not measured, but added for failed calls. */
     public final Times failed = new Times();
 
-    /** The parts of each single call's time. The means were computed from these parts. */
+    /** The late or failed calls with their times by activity or wait. The mean times are computed from these calls. */
     public final List<Counted> accounts = new ArrayList<>();
 
     /** One late or failed call, and its time by activity or wait. */
@@ -78,7 +78,7 @@ public final class ExcessTime {
     }
 
     /**
-     * Adds one method's late or failed calls to the weighted averages.
+     * Adds the times of one method's late or failed calls to the mean times of all late or failed calls.
      *
      * @param all the number of late or failed calls to all methods
      */
@@ -263,8 +263,8 @@ public final class ExcessTime {
     }
 
     /**
-     * Returns the operation of the given call with the longest additional time, if this time is at least half of the
-     * latency target; otherwise null.
+     * Returns the operation of the given call whose time exceeds its usual time the most, if the difference is at least
+     * half of the latency target; otherwise null.
      */
     @Nullable
     public Part slowOperation(EndedCall call) {
@@ -305,8 +305,8 @@ public final class ExcessTime {
     }
 
     /**
-     * Returns the additional time of the given activity or wait in the slowest tenth of the normal calls, compared with
-     * the mean of all normal calls. Even without a fault, slow calls spend more than the mean time on an activity with
+     * Returns how much longer the given activity or wait takes in the slowest tenth of the normal calls than in all
+     * normal calls on average. Even without a fault, slow calls spend more than the mean time on an activity with
      * varying duration. A comparison of late calls with the mean would therefore overstate the effect of a fault by the
      * returned time.
      */

@@ -71,7 +71,8 @@ public final class OneSlowPeer {
 
     /** Returns the address of the only peer whose operations have become much slower; null if there is none. */
     private @Nullable String only(Phase phase) {
-        Map<String, Double> longer = new HashMap<>(); // for each peer, the largest additional time of an operation
+        // for each peer, the longest time by which an operation exceeds its usual time
+        Map<String, Double> longer = new HashMap<>();
         operations.each(phase).forEach((name, nanos) -> {
             double usually = operations.usualNamed(phase, OperationNames.withoutStatus(name));
             String peer = OperationNames.store(name);

@@ -13,7 +13,10 @@ import tern.rpc.diagnosis.calls.MethodRate;
  */
 final class PunctualMethods {
 
-    /** Fewer calls in the observed period do not show that a method's operations are quick. */
+    /**
+     * Only methods with at least {@value} calls in the observed period are considered. Fewer calls do not show that a
+     * method's operations are quick.
+     */
     private static final double MIN_CALLS = 10;
 
     private final Evidence evidence;

@@ -18,7 +18,8 @@ import tern.rpc.diagnosis.account.Times;
 public final class SlowProviders {
 
     /**
-     * Several providers count as slow together only if each has at least {@value} of the slowest provider's extra time.
+     * Several providers count as slow together only if the extra time (above the usual time) at each is at least
+     * {@value} of the extra time at the slowest provider.
      */
     private static final double SIMILAR = 0.25;
 

@@ -23,8 +23,8 @@ import tern.rpc.diagnosis.account.Times;
 public final class SlowServers {
 
     /**
-     * If only two operations are known and one of them takes more than {@value} of the extra time, this operation is
-     * assumed to be slow, and not the server.
+     * If only two operations are known and one of them takes more than {@value} of their extra time (above their usual
+     * time), this operation is assumed to be slow, and not the server.
      */
     private static final double DOMINANT = 0.8;
 
@@ -53,7 +53,8 @@ public final class SlowServers {
         if (slower.isEmpty()) {
             return Set.of();
         }
-        // Several data sources, Redis servers or peers rarely become slow at the same time for different reasons.
+        // Several data sources, Redis servers or peers rarely become slow at the same time for different reasons. If
+        // only one of them is slow, the slowdown does not concern all operations of this kind.
         boolean oneOfSeveral = isOfPeer(kind)
                 || each.keySet().stream()
                         .anyMatch(name -> !OperationNames.store(name).isEmpty());

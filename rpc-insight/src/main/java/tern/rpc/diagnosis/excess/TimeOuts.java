@@ -49,8 +49,9 @@ public final class TimeOuts {
     private static final double RUNS = 0.5;
 
     /**
-     * A timeout of less than {@value} of the latency target is short. If it ends many calls and nearly as long answers
-     * are usual, it cuts off the longer answers, so the usual time of the peer is unknown.
+     * A timeout of less than {@value} of the latency target is short. A short timeout cuts off the longer answers if it
+     * ends many calls and other answers usually take nearly as long as the timeout. The usual time of the operation is
+     * then unknown.
      */
     private static final double SHORT = 0.1;
 
@@ -439,7 +440,7 @@ public final class TimeOuts {
         return failed.ended.stream()
                 .map(call -> RepeatedOperations.attempts(call, phase, part.name()))
                 .filter(attempts -> attempts.count() > 0)
-                // If calls usually run several such operations, the timeout ended only the last operation of the call.
+                // If calls usually run the operation several times, the timeout ended only the last run of the call.
                 .mapToDouble(attempts -> usualCount >= SEVERAL
                         ? Math.max(
                                 attempts.eachNanos(),

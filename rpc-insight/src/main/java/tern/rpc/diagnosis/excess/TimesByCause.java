@@ -10,8 +10,9 @@ import tern.rpc.diagnosis.account.Symptom;
 import tern.rpc.diagnosis.account.Times;
 
 /**
- * The extra time of late or failed calls by cause, in nanoseconds. Rules move the time of a symptom, such as a wait for
- * a pool, to its cause. This class stores the activity or wait in which the moved time was measured. Not thread-safe.
+ * The extra time of late or failed calls (above their usual time) by cause, in nanoseconds. Rules move the time of a
+ * symptom, such as a wait for a pool, to its cause. This class stores the activity or wait in which the moved time was
+ * measured. Not thread-safe.
  */
 public final class TimesByCause {
 

@@ -102,7 +102,8 @@ public record Machine(
      */
     private static final double STORM = 10;
 
-    private static final double MIN_STORM = 200e6; // an allocation rate in bytes per second
+    // the minimum allocation rate that counts as high, in bytes per second
+    private static final double MIN_STORM = 200e6;
 
     /** The minimum mean wait for a processor. Shorter waits are assumed not to make calls late. */
     private static final double LEAST_DELAY_NANOS = 1e6;
