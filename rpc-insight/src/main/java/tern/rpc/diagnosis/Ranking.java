@@ -169,8 +169,8 @@ final class Ranking {
 
     /**
      * Returns whether at least as many samples show a call opening a pooled connection as show an HTTP exchange or
-     * Redis command. A call that opens a connection occupies a place in the pool, although the pool has not recorded a
-     * use yet.
+     * Redis command. A call that opens a connection already occupies one of the pool's connections, although the pool
+     * has not recorded a use yet.
      */
     private boolean opensConnections(ObservedPool pool) {
         Phase uses = pool.now().kind() == PoolKind.REDIS ? Phase.REDIS : Phase.HTTP;

@@ -29,7 +29,8 @@ public final class Account {
      * Divides a call's time into its parts.
      *
      * @param own the samples of this call
-     * @param others the samples of all calls to the same method, used if fewer than 3 samples show this call's own time
+     * @param others the samples of all calls to the same method, used if fewer than 3 samples show this call outside of
+     *     the operations in its ledger
      * @param pauses the pauses of the process
      */
     public static Times of(EndedCall call, Shares own, Shares others, PauseTimes pauses) {

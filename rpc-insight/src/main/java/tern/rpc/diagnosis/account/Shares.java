@@ -9,9 +9,9 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.Part.Kind;
 
 /**
- * Divides the time of calls in proportion to samples. A call's own time is divided among the activities of its thread.
- * Host name lookups, waits for a processor, and work of this process that were sampled during an operation are
- * subtracted from the operation's time. Not thread-safe.
+ * Divides the time of calls in proportion to samples. The time outside of operations (a call's own time) is divided
+ * among the activities of the call's thread. Host name lookups, waits for a processor, and work of this process that
+ * were sampled during an operation are subtracted from the operation's time. Not thread-safe.
  */
 public final class Shares {
 

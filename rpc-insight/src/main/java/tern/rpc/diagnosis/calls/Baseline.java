@@ -278,8 +278,8 @@ public final class Baseline {
     }
 
     /**
-     * Returns the usual durations of the activities and waits of a call to the given method; null if unknown. The
-     * call's own time is one of these durations.
+     * Returns the usual durations of the activities and waits of a call to the given method; null if unknown. The time
+     * outside of operations (the call's own time) is one of these durations.
      */
     @Nullable
     public Times of(String method) {
@@ -290,7 +290,7 @@ public final class Baseline {
 
     /**
      * Returns the durations of the activities and waits in the slowest tenth of the given method's normal calls; null
-     * if unknown. The calls' own time is one of these durations.
+     * if unknown. The time outside of operations (the calls' own time) is one of these durations.
      */
     @Nullable
     public Times ofSlowCalls(String method) {
@@ -341,7 +341,7 @@ public final class Baseline {
 
     /**
      * Returns whether the usual times contain no separate value for the given activity or wait, but include it in the
-     * call's own time.
+     * time outside of operations (the call's own time).
      */
     public static boolean isOwn(Part part) {
         if (part.name().startsWith(StackReader.CALLED)) {

@@ -62,9 +62,9 @@ final class CommonSlowdown {
     }
 
     /**
-     * Returns whether one group of operations slowed down much more than all others, both by additional time and
-     * relative to its usual time. The other operations may then be slower only because they wait for something that the
-     * slow operations occupy. Returns false if only one group is known.
+     * Returns whether one group of operations slowed down much more than all others, both in milliseconds and relative
+     * to its usual time. The other operations may then be slower only because they wait for something that the slow
+     * operations occupy. Returns false if only one group is known.
      *
      * @param group returns the group of the operation with the given name, for example its server
      */

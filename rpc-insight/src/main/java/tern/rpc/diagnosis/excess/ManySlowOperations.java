@@ -45,7 +45,7 @@ public final class ManySlowOperations {
      * The operation that calls run many times.
      *
      * @param name the name of the operation; empty if there is none
-     * @param ofNumber the share of its extra time that results from its number
+     * @param ofNumber the share of its extra time (above its usual time) that results from its number
      * @param slower all slower operations on its server
      */
     private record Found(String name, double ofNumber, Set<String> slower) {

@@ -20,7 +20,10 @@ import tern.rpc.diagnosis.account.Times;
  */
 public final class OneSlowPeer {
 
-    /** The operations on the slow peer must take at least {@value} of the extra time of all operations. */
+    /**
+     * The operations on the slow peer must take at least {@value} of the extra time of all operations (above their
+     * usual time).
+     */
     private static final double MOST = 0.8;
 
     /**

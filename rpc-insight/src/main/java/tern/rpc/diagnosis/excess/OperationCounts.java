@@ -489,7 +489,7 @@ public final class OperationCounts {
      * more often than usual. Without these additional operations, the pool would have free connections. Returns null if
      * there are no such operations.
      *
-     * @param byCause the extra time of the calls, by activity or wait
+     * @param byCause the time by which the calls exceed their usual time, by activity or wait
      */
     @Nullable
     public Part filling(ObservedPool pool, Times byCause) {

@@ -487,7 +487,9 @@ public final class Operations {
         return line == null ? null : excess.samples.shown(line, phase);
     }
 
-    /** Returns the place as the end of a phrase, with a leading {@code in}; empty if the place is unknown. */
+    /**
+     * Returns the given line of code as the end of a phrase, with a leading {@code in}; empty if the line is unknown.
+     */
     public static String at(@Nullable String place) {
         return place == null ? "" : " in " + place;
     }

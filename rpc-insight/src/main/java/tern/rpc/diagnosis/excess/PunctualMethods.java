@@ -28,12 +28,13 @@ final class PunctualMethods {
     }
 
     /**
-     * Returns whether punctual methods, that is, methods whose calls meet the target, run other operations of the given
-     * kind. Looks only at calls that would be late if their operations had slowed down by {@code longerNanos}.
+     * Returns whether other operations of the given kind are run by punctual methods, that is, by methods whose calls
+     * meet the target. Looks only at methods whose calls would be late if their operations had slowed down by
+     * {@code longerNanos}.
      *
      * @param store the store or peer of the operations; empty for any store or peer
      * @param slow the names of the slow operations
-     * @param longerNanos the smallest additional time of a slow operation
+     * @param longerNanos the least time by which a slow operation exceeds its usual time
      */
     boolean runOthers(Kind kind, String store, Set<String> slow, double longerNanos) {
         return evidence.rates().stream()

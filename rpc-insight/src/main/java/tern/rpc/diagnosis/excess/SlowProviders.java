@@ -60,7 +60,7 @@ public final class SlowProviders {
     /**
      * Returns whether several providers offer the method, and it became slower at all of them.
      *
-     * @param times the extra time of late or failed calls by activity or wait
+     * @param times the time by which late or failed calls exceed their usual time, by activity or wait
      */
     public boolean areAllSlower(String method, Times times) {
         Set<String> all = all(method);

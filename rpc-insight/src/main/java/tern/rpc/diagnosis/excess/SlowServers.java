@@ -110,9 +110,9 @@ public final class SlowServers {
 
     /**
      * Considers only stores and peers whose operations have all become slower. Returns the store or peer whose
-     * operations take the largest part of the given extra time; null if there is none.
+     * operations take the largest part of the given times; null if there is none.
      *
-     * @param times the extra time of operations of one kind
+     * @param times the time by which operations of one kind exceed their usual time
      */
     @Nullable
     public String slowest(Kind kind, Times times) {

@@ -32,12 +32,16 @@ public final class TimeOuts {
     static final double MOST = 0.6;
 
     /**
-     * The maximum share of operations that end at a timeout, if the timeout is much longer than the usual time, but not
-     * longer than the slowest tenth usually takes. Otherwise {@link #MOST} or {@link #FEW} applies.
+     * The timeout counts as too short, and the operation as unchanged, only if the timeout ends at most {@value} of the
+     * operations. This share applies if the timeout is much longer than the usual time, but not longer than the slowest
+     * tenth usually takes. Otherwise {@link #MOST} or {@link #FEW} applies.
      */
     private static final double SOME = 0.3;
 
-    /** The maximum share of operations that end at a timeout that is longer than the slowest tenth usually takes. */
+    /**
+     * The share that applies instead of {@link #SOME} if the timeout is longer than the slowest tenth of the operations
+     * usually takes.
+     */
     private static final double FEW = 0.15;
 
     /**
@@ -322,8 +326,8 @@ public final class TimeOuts {
     }
 
     /**
-     * Returns the place that runs the operation. The exceptions of a timeout show it exactly, unless code stopped
-     * waiting for another thread. The few samples of short operations may show other work of the same calls.
+     * Returns the line of code that runs the operation. The exceptions of a timeout show it exactly, unless code
+     * stopped waiting for another thread. The few samples of short operations may show other work of the same calls.
      */
     private @Nullable String placeOf(Part part, Phase phase, Failed failed) {
         String sampled = operations.placeOf(phase, part.name());
@@ -335,8 +339,8 @@ public final class TimeOuts {
     }
 
     /**
-     * Returns the place where the time limit is set: the property, or the line that stops waiting; empty if it is
-     * unknown.
+     * Returns text that says where the time limit is set: in a property, or in the line of code that stops waiting;
+     * empty if it is unknown.
      */
     private String setBy(Phase phase, Failed failed, double timeout) {
         String limit = limit(failed.ended);

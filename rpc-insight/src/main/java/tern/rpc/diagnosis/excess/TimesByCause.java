@@ -51,7 +51,7 @@ public final class TimesByCause {
         times.longestFirst().forEach(part -> add(part, times.of(part)));
     }
 
-    /** Moves the extra time of one activity or wait to another activity or wait. */
+    /** Moves the time that calls spend on one activity or wait, above the usual time, to another activity or wait. */
     public void move(Part from, Part to) {
         if (!from.equals(to)) {
             Times one = new Times();

@@ -179,7 +179,7 @@ public record Machine(
         return with(usuallyAllocatedPerSecond, usuallyBusy, usuallyUrgent, stolen, growth, caller, delay, busiest);
     }
 
-    /** Returns a copy with the other program that uses the most processor time. */
+    /** Returns a copy with the program, other than this process, that uses the most processor time. */
     public Machine busyWith(BusyProcesses.@Nullable Busiest program) {
         return with(usuallyAllocatedPerSecond, usuallyBusy, usuallyUrgent, stolen, growth, collects, delay, program);
     }

@@ -147,7 +147,7 @@ public final class ConnectionUse {
 
     /**
      * Returns how the holders of connections spend the time for which they hold them, as the share of each kind of
-     * work. The key {@code Account.OWN} stands for the calls' own time.
+     * work. The key {@code Account.OWN} stands for the time outside of operations.
      */
     public Times work() {
         Times shares = new Times();

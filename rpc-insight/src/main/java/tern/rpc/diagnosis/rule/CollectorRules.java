@@ -59,8 +59,8 @@ final class CollectorRules extends Rule {
     private static final double SLOWER = 0.1;
 
     /**
-     * All work is slower only if at least {@value} kinds of work became slower. If only one kind of work is slower, a
-     * server may be slow.
+     * All work counts as slower only if at least {@value} kinds of work became slower. If only one kind of work is
+     * slower, a server may be slow.
      */
     private static final int SEVERAL_KINDS = 2;
 
