@@ -66,7 +66,8 @@ final class BaselineUpdater {
     private final MethodRates rates;
     private final LimitedCallers limited;
     private final CallRecords records;
-    private final Deque<Pending> pending = new ArrayDeque<>(); // seconds missing in the usual shares, oldest first
+    // seconds not yet added to the usual values, oldest first
+    private final Deque<Pending> pending = new ArrayDeque<>();
     private double usualP99 = -1;
     private int healthySeconds; // seconds since the process start or the last miss of the latency target
 
@@ -154,7 +155,8 @@ final class BaselineUpdater {
             usual.learn("stolen", seen.stolen().share());
         }
         Pressure.learn(usual, seen.second());
-        if (++healthySeconds > PERCENTILE_SECONDS) { // the percentile covers the last minute
+        // p99Millis() covers the last minute, so calls must have met the target during the whole minute.
+        if (++healthySeconds > PERCENTILE_SECONDS) {
             double p99 = meters.served().p99Millis();
             usualP99 = usualP99 < 0 ? p99 : usualP99 + 0.1 * (p99 - usualP99);
         }
@@ -237,8 +239,9 @@ final class BaselineUpdater {
     }
 
     /**
-     * During the warm-up, usual times may be missing, so this method also checks whether any counted call has met the
-     * target.
+     * Returns whether the method of the given call has never met the target. During the warm-up, usual times may be
+     * missing even for methods that have met the target. In this case, the counted calls of the method are checked,
+     * too.
      */
     private boolean hasNeverMetTarget(EndedCall call, boolean isWarm) {
         Sums counted = records.sums().getOrDefault(call.method(), Sums.NONE);

@@ -54,7 +54,10 @@ public final class Diagnostician {
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long REPLAYED_NANOS = TimeUnit.SECONDS.toNanos(60);
 
-    /** The age up to which the diagnosis examines late or failed calls that may have opened a circuit breaker. */
+    /**
+     * The maximum age of the late or failed calls that are examined to find out why a limiter, such as a circuit
+     * breaker, refuses calls.
+     */
     private static final long EARLIER_NANOS = TimeUnit.MINUTES.toNanos(5);
 
     private static final int KEPT_SECONDS = 60;
@@ -101,7 +104,7 @@ public final class Diagnostician {
     private final LateCalls late;
     private boolean mayBegin; // whether calls may have begun to miss the target; used only by the diagnosis thread
     private boolean exhausted; // whether the heap was exhausted in the last second; used only by the diagnosis thread
-    // contains one element per second; used only by the diagnosis thread
+    // the counters at the end of each of the last seconds, oldest first; used only by the diagnosis thread
     private final Deque<CounterSnapshot> seconds = new ArrayDeque<>();
     private @Nullable Instant since; // when calls began to miss the target; used only by the diagnosis thread
     private long sinceNanos; // Only the diagnosis thread uses this field.

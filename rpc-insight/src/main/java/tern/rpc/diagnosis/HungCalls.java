@@ -28,8 +28,10 @@ final class HungCalls {
     /**
      * Returns the number of running calls that have taken much longer than the target and than usual.
      *
-     * @param isExcused returns whether the call usually takes this long
-     * @param areWorkersFull whether calls wait because running calls keep all workers busy. Even long polls then hang
+     * @param isExcused returns whether a call does not count, because it usually takes this long or because its caller
+     *     is slow
+     * @param areWorkersFull whether calls wait for a worker because running calls keep all workers busy. In this case,
+     *     calls that may be long polls count as well
      */
     int count(List<RunningCall> running, Predicate<RunningCall> isExcused, boolean areWorkersFull, long now) {
         Set<String> methods = new TreeSet<>();

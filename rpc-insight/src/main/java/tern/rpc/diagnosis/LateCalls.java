@@ -35,7 +35,8 @@ final class LateCalls {
     private final Sampler sampler;
     private final ProcessWatch process;
     private boolean wereFull; // whether all workers were busy and calls waited for one in the previous second
-    private boolean areFull; // whether this is the case for at least a second
+    // whether all workers have been busy, and calls have waited for one, for at least a second
+    private boolean areFull;
 
     LateCalls(
             long targetNanos,

@@ -8,10 +8,10 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.account.Part;
 
 /**
- * Decides whether web requests that are refused with status 429 (too many requests) count as bad calls. If a rate
- * limiter works as intended and refuses only calls beyond the usual number, the refused requests do not count. If fewer
- * calls than usual are served while requests are refused, the refused requests count. Not thread-safe: only one thread
- * uses it.
+ * Decides whether web requests that are refused with status 429 (too many requests) count as bad calls, like late and
+ * failed calls. If a rate limiter works as intended and refuses only calls beyond the usual number, the refused
+ * requests do not count. If fewer calls than usual are served while requests are refused, the refused requests count.
+ * Not thread-safe: only one thread uses it.
  */
 final class LimitedCallers {
 

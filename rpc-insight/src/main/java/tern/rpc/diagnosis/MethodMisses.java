@@ -30,8 +30,8 @@ public final class MethodMisses {
     private static final int MIN_BAD = 8;
 
     /**
-     * The minimum number of failed calls. It is lower than {@link #MIN_BAD}, because calls that usually succeed rarely
-     * fail by chance.
+     * A method counts as missing the target because of failures only if at least {@value} of its calls failed. The
+     * number is lower than {@link #MIN_BAD}, because calls that usually succeed rarely fail by chance.
      */
     private static final int MIN_FAILED = 5;
 
@@ -86,7 +86,8 @@ public final class MethodMisses {
      * Returns whether at least one method that usually meets the target is currently missing it.
      *
      * @param seconds the counters at the end of each of the last seconds, the oldest first
-     * @param isExcused returns whether a late call does not count
+     * @param isExcused returns whether a late call does not count, because it usually takes this long or because its
+     *     caller is slow
      */
     boolean isAny(Deque<CounterSnapshot> seconds, Predicate<EndedCall> isExcused) {
         CounterSnapshot end = seconds.peekLast();

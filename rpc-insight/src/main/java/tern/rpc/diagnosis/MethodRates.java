@@ -44,7 +44,7 @@ final class MethodRates {
     // may
     // last longer than the minute for which counters are kept.
     private final Map<String, Double> beforeMiss = new HashMap<>();
-    private long readFor; // the beginning of the miss that these rates belong to
+    private long readFor; // the beginning of the miss that the rates in beforeMiss belong to
 
     MethodRates(Baseline usual) {
         this.usual = usual;
@@ -90,7 +90,8 @@ final class MethodRates {
         double length = seconds(start, end);
         end.methods().forEach((method, sums) -> {
             Sums since = sums.since(start.methods().getOrDefault(method, Sums.NONE));
-            // The rate of the first healthy seconds is not usual: most processes get their full load only later.
+            // A usual rate that was learned only from the first seconds of the process is ignored: most processes get
+            // their full load later.
             double usually = usual.isSettled(key(method)) ? usual.figure(key(method)) : -1;
             double perSecond = since.sent() / length;
             rates.add(new MethodRate(

@@ -172,7 +172,10 @@ final class MissReport {
         return causes;
     }
 
-    /** Returns whether the cause is a database or Redis server that does not answer. Waits may take more time. */
+    /**
+     * Returns whether the cause is a database or Redis server that does not answer. Such a cause comes first even if
+     * another cause takes more time.
+     */
     private static boolean isOfSilentStore(Cause cause) {
         return cause.kind().equals("PEER FAILS") && PeerKinds.isSilentStore(new Part(Kind.PEER_FAILS, cause.name()));
     }
@@ -225,7 +228,8 @@ final class MissReport {
         history.add(episode(fresh, now));
         logs = mayWarn;
         if (mayWarn && !DiagnosisText.title(cause).equals(loggedTitle)) {
-            // The process may end soon, so this cause is logged even if another cause has just been logged.
+            // If the heap is exhausted, the process may end soon. Its cause is therefore logged even if another cause
+            // has just been logged.
             warn(loggedTitle == null ? "Calls miss" : "Calls still miss", fresh, counts);
         }
         return fresh;

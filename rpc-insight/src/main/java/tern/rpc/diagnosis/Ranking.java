@@ -62,8 +62,8 @@ final class Ranking {
     private static final double REFUSED_TARGETS = 10;
 
     /**
-     * If the causes certainly explain less than {@value} of the extra time, the remaining time is reported as
-     * unexplained.
+     * If the lower bounds on the times of all causes add up to less than {@value} of the calls' extra time (above their
+     * usual time), the remaining time is reported as unexplained.
      */
     private static final double MIN_CERTAIN = 0.3;
 
@@ -85,10 +85,13 @@ final class Ranking {
      */
     private static final double MOSTLY_STOPPED = 0.3;
 
-    /** An operation that takes less than {@value} of the extra time may be slow only because the process is paused. */
+    /**
+     * An operation that takes less than {@value} of the calls' extra time (above their usual time) may be slow only
+     * because the process is paused.
+     */
     private static final double SMALL = 0.2;
 
-    /** A cause counts as small if it takes less than {@value} of the extra time. */
+    /** A cause counts as small if it takes less than {@value} of the calls' extra time (above their usual time). */
     private static final double LITTLE = 0.25;
 
     /** The number of standard deviations that are subtracted to compare times from samples with measured times. */
@@ -115,8 +118,10 @@ final class Ranking {
     private final UnchangedOperations unchanged;
     private final Map<String, PoolVerdict> pools = new HashMap<>();
     private final TimesByCause byCause;
-    private final Times failures = new Times(); // the extra time that is added for failed and refused calls
-    private final Map<Part, Boolean> more = new HashMap<>(); // whether calls run the operation more often than usual
+    // the time that was not measured, but added for failed and refused calls
+    private final Times failures = new Times();
+    // for each operation, whether calls run it more often than usual
+    private final Map<Part, Boolean> more = new HashMap<>();
 
     Ranking(Evidence evidence, long now) {
         this.evidence = evidence;
@@ -164,8 +169,8 @@ final class Ranking {
 
     /**
      * Returns whether at least as many samples show a call opening a pooled connection as show an HTTP exchange or
-     * Redis command. A call that opens a connection occupies a place in the pool, although the pool has not recorded a
-     * use yet.
+     * Redis command. A call that opens a connection already occupies one of the pool's connections, although the pool
+     * has not recorded a use yet.
      */
     private boolean opensConnections(ObservedPool pool) {
         Phase uses = pool.now().kind() == PoolKind.REDIS ? Phase.REDIS : Phase.HTTP;
@@ -234,7 +239,8 @@ final class Ranking {
         double threshold = Math.max(all * MIN_SHARE, Math.min(all, evidence.targetNanos() * MIN_OF_TARGET));
         List<Part> ranked = ranked();
         List<Cause> causes = new ArrayList<>();
-        Set<String> titles = new HashSet<>(); // The same executor may be the cause of several waits.
+        // Two causes with the same title are listed only once: an executor may be the cause of several waits.
+        Set<String> titles = new HashSet<>();
         for (Part part : ranked) {
             if (causes.isEmpty()
                     || (causes.size() < MAX_CAUSES
@@ -249,7 +255,7 @@ final class Ranking {
         }
         double certain = ranked.stream().mapToDouble(this::certain).sum();
         if (!causes.isEmpty() && !ranked.contains(Account.OWN) && certain < MIN_CERTAIN * all) {
-            // There are too few samples to be certain of any cause.
+            // If there are too few samples to be certain of any cause, the remaining time is listed as unexplained.
             causes.add(text.cause(Account.OWN, all - certain, all, saves(Account.OWN), 0, 0));
         }
         if (causes.isEmpty()) {
@@ -287,8 +293,9 @@ final class Ranking {
     }
 
     /**
-     * Returns true if the given operation takes only a small part of the time and pauses of the garbage collector are
-     * the first cause. Operations then end late because the stopped process cannot receive their answers.
+     * Returns true if pauses of the garbage collector are the first cause, and the given operation takes only a small
+     * part of the calls' extra time (above their usual time). Operations then end late because the stopped process
+     * cannot receive their answers.
      */
     private boolean isStretched(Part part, Part first, double all) {
         return first.kind() == Kind.COLLECTOR
@@ -298,8 +305,9 @@ final class Ranking {
     }
 
     /**
-     * Returns a lower bound on the extra time of late or failed calls that is attributed to the given activity or wait.
-     * The time of a phase is measured exactly. For a time that comes from samples, the statistical error is subtracted.
+     * Returns a lower bound on the extra time of late or failed calls (above their usual time) that is attributed to
+     * the given activity or wait. The time of a phase is measured exactly. For a time that comes from samples, the
+     * statistical error is subtracted.
      */
     private double certain(Part part) {
         return lowerBound(part, MissWatch.Z);
@@ -317,12 +325,13 @@ final class Ranking {
     }
 
     /**
-     * Returns the estimated extra time of the given activity or wait, by which causes are ranked. Two values are
-     * subtracted. One standard deviation is subtracted from a time that comes from samples, so that one or two samples
-     * do not outweigh a measured time. The additional time in the slowest tenth of the normal calls is subtracted,
-     * because an operation with varying duration would otherwise seem slower in late calls even if it did not change.
-     * The second value is not subtracted for an operation that calls run more often than usual. The number of its runs
-     * is counted over all calls, and the slowest normal calls may be slow only because they run the operation.
+     * Returns the estimated extra time (above the usual time) of the given activity or wait, by which causes are
+     * ranked. Two values are subtracted. One standard deviation is subtracted from a time that comes from samples, so
+     * that one or two samples do not outweigh a measured time. The time by which the slowest tenth of the normal calls
+     * exceeds the mean is subtracted, because an operation with varying duration would otherwise seem slower in late
+     * calls even if it did not change. The second value is not subtracted for an operation that calls run more often
+     * than usual. The number of its runs is counted over all calls, and the slowest normal calls may be slow only
+     * because they run the operation.
      */
     private double weight(Part part) {
         double selected =
@@ -377,8 +386,8 @@ final class Ranking {
     }
 
     /**
-     * If the first cause takes only a small part of the extra time, and another cause takes most of it, puts the other
-     * cause first, even if only few samples show it.
+     * If the first cause takes only a small part of the calls' extra time (above their usual time), and another cause
+     * takes most of it, puts the other cause first, even if only few samples show it.
      */
     private void putMostBeforeLittle(List<Part> parts) {
         if (parts.isEmpty() || byCause.of(parts.get(0)) >= LITTLE * byCause.sum()) {
@@ -431,9 +440,9 @@ final class Ranking {
     }
 
     /**
-     * Adds the refused calls to the extra time of calls: each refused call counts as ten times the latency target. The
-     * added time is attributed to the reason for the refusal: a lack of free workers, another limit, or the application
-     * itself.
+     * Adds time for the refused calls to the extra time of the late and failed calls (above their usual time). Each
+     * refused call counts as ten times the latency target. The added time is attributed to the reason for the refusal:
+     * a lack of free workers, another limit, or the application itself.
      */
     private void addRefused() {
         double cost =

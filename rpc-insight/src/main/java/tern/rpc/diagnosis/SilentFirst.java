@@ -16,10 +16,13 @@ import tern.rpc.diagnosis.pool.PeerKinds;
  */
 final class SilentFirst {
 
-    /** A silent store is moved only if it takes at least {@value} of the extra time. */
+    /**
+     * A database or Redis server that does not answer is put first only if it takes at least {@value} of the calls'
+     * extra time (above their usual time).
+     */
     private static final double MIN_SHARE = 0.05;
 
-    /** The kinds of waits that may be consequences. */
+    /** The kinds of waits that may be consequences of a database or Redis server that does not answer. */
     private static final Set<Kind> WAITS = EnumSet.of(
             Kind.POOL,
             Kind.LOCK,

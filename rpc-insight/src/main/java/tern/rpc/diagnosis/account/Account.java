@@ -15,7 +15,10 @@ import tern.rpc.diagnosis.account.Part.Kind;
  */
 public final class Account {
 
-    /** A call's own time that has not been divided into activities. */
+    /**
+     * The time of a call outside of the operations and waits in its ledger, as long as it has not been divided into
+     * activities.
+     */
     public static final Part OWN = Part.of(Kind.UNEXPLAINED);
 
     private static final int MIN_SAMPLES = 3;
@@ -26,7 +29,8 @@ public final class Account {
      * Divides a call's time into its parts.
      *
      * @param own the samples of this call
-     * @param others the samples of all calls to the same method, used if fewer than 3 samples show this call's own time
+     * @param others the samples of all calls to the same method, used if fewer than 3 samples show this call outside of
+     *     the operations in its ledger
      * @param pauses the pauses of the process
      */
     public static Times of(EndedCall call, Shares own, Shares others, PauseTimes pauses) {

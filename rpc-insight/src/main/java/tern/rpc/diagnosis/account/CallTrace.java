@@ -27,7 +27,8 @@ public final class CallTrace {
      */
     private static final double QUICK = 0.1;
 
-    private static final int FIELDS = 9; // for each call: start, duration, queue time, three waits and three counts
+    // for each call: start, duration and queue time; for JDBC, Redis and HTTP: wait and number of uses
+    private static final int FIELDS = 9;
 
     private final AtomicLongArray calls = new AtomicLongArray(SIZE * FIELDS);
     private final AtomicLong next = new AtomicLong();

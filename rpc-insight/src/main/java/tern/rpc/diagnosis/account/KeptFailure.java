@@ -40,7 +40,7 @@ final class KeptFailure {
         return new KeptFailure(isLong ? new Forgotten(type, Thrown.trace(failure)) : failure, type);
     }
 
-    /** Returns the failure, or its replacement. */
+    /** Returns the failure. If it is no longer stored, returns a {@link Forgotten} with the same class name. */
     Throwable get() {
         Throwable known = failure.get();
         return known == null ? new Forgotten(type, new StackTraceElement[0]) : known;

@@ -86,7 +86,7 @@ public record Part(Kind kind, String name) {
         CARRIER(true),
         /** The time during which the process was throttled because its container had used up its CPU quota. */
         THROTTLED(false),
-        /** The additional time of many operations that became a little slower together. */
+        /** The time by which many operations exceed their usual times, if they became a little slower together. */
         SLOWDOWN(false),
         /** The wait for memory that the kernel reclaims or reads back from a disk. */
         MEMORY(false),

@@ -9,23 +9,24 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.Part.Kind;
 
 /**
- * Divides the time of calls in proportion to samples. A call's own time is divided among the activities of its thread.
- * Host name lookups, waits for a processor, and work of this process that were sampled during an operation are
- * subtracted from the operation's time. Not thread-safe.
+ * Divides the time of calls in proportion to samples. The time outside of operations (a call's own time) is divided
+ * among the activities of the call's thread. Host name lookups, waits for a processor, and work of this process that
+ * were sampled during an operation are subtracted from the operation's time. Not thread-safe.
  */
 public final class Shares {
 
     private static final double MIN_MOVED = 0.1;
     private static final double MIN_WEIGHT = 1e-3;
 
-    // The relative weights of the activities in the calls' own time, without the samples in the next field.
+    // The relative weights of the activities in the calls' own time, from all samples that are not in "unmeasured".
     private final Times measured = new Times();
 
     // For each activity, the number of samples of running code whose processor time is not known: the first sample of
     // a call, and all samples of virtual threads.
     private final Times unmeasured = new Times();
 
-    // For each activity, how the threads used the time before the samples of running code that were measured.
+    // For each activity, how the threads spent the time before its samples: computing, waiting for a processor, or
+    // blocked. Contains only samples of running code whose processor time is known.
     private final Map<Part, Times> uses = new HashMap<>();
     // For each operation, the activities and waits that take a share of the operation's time. The weight of an activity
     // or wait is its number of samples.
@@ -103,7 +104,7 @@ public final class Shares {
         Times of = moved.computeIfAbsent(sample.phase(), phase -> new Times());
         if (sample.isApart()) {
             of.add(sample.part(), 1);
-        } else if (sample.part().kind() == Kind.CARRIER) { // the delay of a virtual thread is not measured
+        } else if (sample.part().kind() == Kind.CARRIER) { // a virtual thread's wait for a processor is not measured
             of.add(sample.part(), 1);
         } else if (before != null && before.delayNanos() >= 0 && sample.delayNanos() >= 0) {
             double passed = sample.atNanos() - before.atNanos();

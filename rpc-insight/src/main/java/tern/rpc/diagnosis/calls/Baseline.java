@@ -45,8 +45,8 @@ public final class Baseline {
     public static final double SLOWER_THAN_USUAL = 1.1;
 
     /**
-     * The usual time is a weighted mean over the seconds with calls. During the first {@link #QUICK_SECONDS} of these
-     * seconds, the calls of the latest second have this weight.
+     * The weight of the latest second's calls in the usual time, during the first {@link #QUICK_SECONDS} seconds with
+     * calls. The usual time is a weighted mean over all seconds with calls.
      */
     private static final double WEIGHT = 0.1;
 
@@ -278,8 +278,8 @@ public final class Baseline {
     }
 
     /**
-     * Returns the usual durations of the activities and waits of a call to the given method; null if unknown. The
-     * call's own time is one of these durations.
+     * Returns the usual durations of the activities and waits of a call to the given method; null if unknown. The time
+     * outside of operations (the call's own time) is one of these durations.
      */
     @Nullable
     public Times of(String method) {
@@ -290,7 +290,7 @@ public final class Baseline {
 
     /**
      * Returns the durations of the activities and waits in the slowest tenth of the given method's normal calls; null
-     * if unknown. The calls' own time is one of these durations.
+     * if unknown. The time outside of operations (the calls' own time) is one of these durations.
      */
     @Nullable
     public Times ofSlowCalls(String method) {
@@ -341,11 +341,12 @@ public final class Baseline {
 
     /**
      * Returns whether the usual times contain no separate value for the given activity or wait, but include it in the
-     * call's own time.
+     * time outside of operations (the call's own time).
      */
     public static boolean isOwn(Part part) {
         if (part.name().startsWith(StackReader.CALLED)) {
-            return true; // The name shows that the operation is known only from samples, not from ledgers.
+            // An operation with this prefix is known only from samples. Ledgers count its time as the call's own time.
+            return true;
         }
         return switch (part.kind()) {
             case COMPUTING,

@@ -35,14 +35,14 @@ public final class CallRecords implements CallObserver {
     public static final int GOOD_CALLS = 64;
     private static final int MAX_CALLERS = 16; // the maximum number of callers counted for each method
 
-    /** A new address may take the place of an address that has sent no sampled call for this long. */
+    /** A new caller address may replace an address from which no sampled call has come for this long. */
     private static final long FORGOTTEN_NANOS = 60_000_000_000L;
 
     private final long targetNanos;
     private final ThreadIds threads;
     private final CallTrace trace = new CallTrace();
     private final LastAnswers answers = new LastAnswers();
-    private final Silence silence = new Silence(); // only the diagnosis thread reads or changes it
+    private final Silence silence = new Silence(); // only the diagnosis thread reads or changes this object
     private final ConcurrentMap<String, MethodRecords> methods = new ConcurrentHashMap<>();
 
     /**
@@ -276,8 +276,8 @@ public final class CallRecords implements CallObserver {
         if (sampled) {
             records.good.add(new EndedCall(method, ledger, now, tookNanos, null));
             records.learn(ledger, now);
-            // The thread is registered at the end of a call that met the target, because a call that hangs may never
-            // end.
+            // Registers the thread, so that its waits for a processor are measured. This happens when a call that met
+            // the target ends, because a call that hangs may never end.
             threads.register();
         }
     }

@@ -23,8 +23,8 @@ public final class MissWatch {
     private static final int MAX_SLOW_CALLS = FAST_CALLS * SLOW_SECONDS / FAST_SECONDS;
 
     /**
-     * The share of bad calls in the last {@value #FAST_SECONDS} seconds is used only if at least one call has ended in
-     * the last {@value} seconds.
+     * The share of late, failed or refused calls in the last {@value #FAST_SECONDS} seconds is used only if at least
+     * one call has ended in the last {@value} seconds.
      */
     private static final int RECENT_SECONDS = 3;
 
@@ -46,8 +46,8 @@ public final class MissWatch {
     private static final int EARLY_HUNG_SECONDS = 10;
 
     /**
-     * Calls count as recovering if the share of bad calls falls below 1/{@value} of the highest share since the miss
-     * began.
+     * Calls count as recovering if the share of late, failed or refused calls falls below 1/{@value} of the highest
+     * share since the miss began.
      */
     private static final double DECLINE = 3;
 
@@ -97,9 +97,10 @@ public final class MissWatch {
     private boolean isOfStart; // whether the current miss began soon after the start
     private boolean renewed; // whether a new miss began in the last second, before the current miss ended
     private boolean missed; // whether calls missed the latency target in the last second
-    // the highest share of bad calls in RECENT_SECONDS consecutive seconds since the current miss began
+    // the highest share of late, failed or refused calls in RECENT_SECONDS consecutive seconds of the current miss
     private double highest;
-    private double highestMissed; // the same value as "highest", but only over seconds in which calls missed the target
+    // the highest share of bad calls since the current miss began, over seconds in which calls missed the target
+    private double highestMissed;
     private int declining; // the number of consecutive seconds in which calls have been recovering
 
     /**
@@ -138,7 +139,7 @@ public final class MissWatch {
         return open;
     }
 
-    /** Returns whether the share of bad calls among the calls to all methods is too high. */
+    /** Returns whether the share of late, failed or refused calls among the calls to all methods is too high. */
     private boolean isMissedByAll() {
         if (calls(FAST_SECONDS) >= FAST_CALLS) {
             return calls(RECENT_SECONDS) > 0 && isMiss(FAST_SECONDS, FAST_CALLS);
@@ -153,9 +154,9 @@ public final class MissWatch {
     }
 
     /**
-     * Returns the share of bad calls in the last {@value #RECENT_SECONDS} seconds.
+     * Returns the share of late, failed, refused or hanging calls in the last {@value #RECENT_SECONDS} seconds.
      *
-     * @param hung the number of hanging calls, which also count as bad
+     * @param hung the number of hanging calls
      */
     private double recentShare(int hung) {
         long calls = calls(RECENT_SECONDS) + hung;
@@ -202,9 +203,9 @@ public final class MissWatch {
     }
 
     /**
-     * Returns whether far fewer calls are bad now than in the worst seconds of the current miss. If so, the cause has
-     * probably ended, and the last calls are late only because of its consequences, such as garbage and a backlog of
-     * work.
+     * Returns whether far fewer calls are late, failed or refused now than in the worst seconds of the current miss. If
+     * so, the cause has probably ended, and the last calls are late only because of its consequences, such as garbage
+     * and a backlog of work.
      */
     public boolean isDeclining() {
         return declining > 0 && declining <= MAX_DECLINE_SECONDS;

@@ -15,9 +15,10 @@ import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.sample.SampledCall;
 
 /**
- * Divides the extra time that late or failed calls spent outside of operations into activities and waits. For normal
- * calls, only the sum of this time is known. Samples of calls that met the latency target show how the sum is usually
- * divided. The diagnosis therefore does not blame a wait that all calls contain.
+ * Divides the extra time (above the usual time) that late or failed calls spent outside of operations into activities
+ * and waits. For normal calls, only the sum of the time outside of operations is known. Samples of calls that met the
+ * latency target show how this sum is usually divided. The diagnosis therefore does not blame a wait that all calls
+ * contain.
  */
 public final class UsualOwnTimes {
 
@@ -62,7 +63,9 @@ public final class UsualOwnTimes {
         return new UsualOwnTimes(weights);
     }
 
-    /** Returns the time of the call. If the call ran operations in parallel, the result is longer than the actual time.
+    /**
+     * Returns the sum of the times of all phases in the ledger. If the call ran operations in parallel, the sum is
+     * longer than the time of the call.
      */
     private static long measuredNanos(CallLedger ledger) {
         long sum = 0;
@@ -73,8 +76,9 @@ public final class UsualOwnTimes {
     }
 
     /**
-     * Returns the extra time of calls by activity or wait outside of operations. If it is unknown how the usual time is
-     * divided, divides the extra time in proportion to the whole time.
+     * Returns the time by which calls exceed their usual time outside of operations, by activity or wait. If it is
+     * unknown how the usual time is divided, this time is divided in proportion to the whole time of each activity or
+     * wait.
      *
      * @param mean the mean time of late or failed calls by activity or wait
      * @param usualNanos the usual time outside of operations
@@ -90,8 +94,8 @@ public final class UsualOwnTimes {
             own.scale(extra / own.sum());
             return own;
         }
-        // The processor times of all code are added up before the comparison, because the samples of late calls may
-        // attribute the same code to its caller.
+        // The processor times of all code are added up before they are compared with the usual times, because the
+        // samples of late calls may attribute the same code to its caller.
         double computingRatio = usual.sum(Part.Kind.COMPUTING) / own.sum(Part.Kind.COMPUTING);
         Times above = new Times();
         for (Part part : own.longestFirst()) {

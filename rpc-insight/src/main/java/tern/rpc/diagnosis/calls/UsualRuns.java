@@ -11,9 +11,10 @@ import tern.rpc.diagnosis.account.OperationNames;
 
 /**
  * How often calls to each method usually run each operation, and how long one run usually takes. The values are means
- * over all calls of healthy seconds, including the few late calls. The loads of a cache are often among these late
- * calls, so a mean over the calls that met the target would be too small. Each call has the same weight at first, and
- * old calls lose their weight within about five minutes. Not thread-safe: only one thread uses it.
+ * over all calls of seconds in which the application met the target, including the few late calls of these seconds. The
+ * loads of a cache are often among these late calls, so a mean over the calls that met the target would be too small.
+ * Each call has the same weight at first, and old calls lose their weight within about five minutes. Not thread-safe:
+ * only one thread uses it.
  */
 public final class UsualRuns {
 
@@ -116,7 +117,7 @@ public final class UsualRuns {
                 : methods.computeIfAbsent(name, unknown -> new Method());
     }
 
-    /** Adds the runs of a further second. */
+    /** Adds the runs of one more second, and reduces the weight of all earlier runs. */
     public void learn(UsualRuns second) {
         methods.values().forEach(Method::decay);
         second.methods.forEach((name, runs) -> {

@@ -33,7 +33,10 @@ public final class Changes {
     /** A higher allocation rate is reported only if it is at least {@value} bytes per second. */
     private static final double LEAST_ALLOCATED = 50e6;
 
-    /** The number of bytes in a megabyte. For the comparison of allocation rates, each byte counts as an event. */
+    /**
+     * The number of bytes in a megabyte, the unit in which allocation rates are shown. To decide whether two rates
+     * differ only by chance, each byte counts as an event.
+     */
     private static final double BYTES = 1e6;
 
     private static final int MAX_METHODS = 2;

@@ -45,9 +45,9 @@ final class CommonSlowdown {
     }
 
     /**
-     * Returns whether the given operation became notably slower. Its additional time must be at least half of its usual
-     * time, or at least half of the additional time of the operation that is usually the quickest. Returns true for a
-     * new operation, because nothing is known about it.
+     * Returns whether the given operation became notably slower. The time above its usual time must be at least half of
+     * the usual time, or at least half of the time by which the usually quickest operation exceeds its own usual time.
+     * Returns true for a new operation, because nothing is known about it.
      */
     boolean isSlower(String name) {
         Double usually = usual.get(name);
@@ -62,9 +62,9 @@ final class CommonSlowdown {
     }
 
     /**
-     * Returns whether one group of operations slowed down much more than all others, both by additional time and
-     * relative to its usual time. The other operations may then be slower only because they wait for something that the
-     * slow operations occupy. Returns false if only one group is known.
+     * Returns whether one group of operations slowed down much more than all others, both in milliseconds and relative
+     * to its usual time. The other operations may then be slower only because they wait for something that the slow
+     * operations occupy. Returns false if only one group is known.
      *
      * @param group returns the group of the operation with the given name, for example its server
      */

@@ -44,8 +44,8 @@ public final class Deadlocks {
     }
 
     /**
-     * Returns whether deadlocks or conflicts are frequent enough in late or failed calls to be the reason. The required
-     * share of calls is small, because the ended statement is short and the ledgers of many calls do not contain its
+     * Returns whether deadlocks or conflicts are frequent enough to explain why calls are late or fail. The required
+     * share of calls is small: the ended statement takes little time, so the ledgers of many calls do not contain its
      * name.
      */
     static boolean areEnough(int calls, int all) {
@@ -89,9 +89,9 @@ public final class Deadlocks {
     }
 
     /**
-     * Returns the text for a slow statement if deadlocks or conflicts are the reason; null otherwise. Deadlocks slow
-     * down only statements that write. Conflicts also slow down statements that read, because code repeats the whole
-     * transaction after a conflict.
+     * Returns the text for a slow statement if deadlocks or conflicts explain why it is slow; null otherwise. Deadlocks
+     * slow down only statements that write. Conflicts also slow down statements that read, because code repeats the
+     * whole transaction after a conflict.
      */
     @Nullable
     public CauseDescription of(String statement, String in, List<String> facts) {

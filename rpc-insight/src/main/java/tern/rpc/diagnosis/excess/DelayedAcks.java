@@ -13,14 +13,17 @@ import tern.rpc.diagnosis.account.Part;
 public final class DelayedAcks {
 
     /**
-     * An exchange counts as delayed only if its additional time is at least {@value} ns. Linux delays an
+     * An exchange counts as delayed only if it takes at least {@value} ns longer than usual. Linux delays an
      * acknowledgement for 40 ms.
      */
     private static final double MIN_NANOS = 38e6;
 
     private static final double MAX_NANOS = 45e6;
 
-    /** Exchanges with a longer usual time are ignored. The limit must be much shorter than the delay of 40 ms. */
+    /**
+     * Only exchanges whose usual time is at most {@value} ns are considered. This limit must be much shorter than the
+     * delay of 40 ms.
+     */
     private static final double MAX_USUAL_NANOS = 10e6;
 
     private static final int MIN_EXCHANGES = 10;

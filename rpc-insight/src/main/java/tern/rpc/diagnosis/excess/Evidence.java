@@ -71,8 +71,8 @@ public record Evidence(
         List<OutsideOperations.Timed> outside) {
 
     /**
-     * Busy processors can explain an operation's additional time of at most {@value} waits for a processor. An
-     * operation has several steps on different threads, and each step may wait.
+     * Busy processors can make an operation longer by at most {@value} waits for a processor. An operation has several
+     * steps on different threads, and each step may wait.
      */
     private static final double MAX_WAITS = 20;
 
@@ -118,7 +118,7 @@ public record Evidence(
                 .orElse(null);
     }
 
-    /** Returns the maximum additional time of an operation that busy processors explain, in nanoseconds. */
+    /** Returns the maximum time, in nanoseconds, by which busy processors can make an operation longer. */
     public double maxDelayNanos() {
         return Math.max((double) targetNanos, MAX_WAITS * machine.delay().nanos());
     }

@@ -31,8 +31,8 @@ public final class ExcessTime {
     private static final int MAX_ACCOUNTS = 512;
 
     /**
-     * A failed call counts as if it had taken additional time. If a cause explains at least {@value} of the additional
-     * time, the call is assumed to succeed once the cause is removed.
+     * Time is added to failed calls, so that they count like late calls. If a cause explains at least {@value} of the
+     * added time, the call is assumed to succeed once the cause is removed.
      */
     private static final double HALF = 0.5;
 
@@ -48,13 +48,13 @@ public final class ExcessTime {
     /** The mean time that a late or failed call spends on each activity or wait. */
     public final Times account = new Times();
 
-    /** The mean extra time of a late or failed call by activity or wait, compared with its usual time. */
+    /** The mean time by which a late or failed call exceeds its usual time, by activity or wait. */
     public final Times times = new Times();
 
     /** The part of {@link #times} that was not measured, but added for failed calls. */
     public final Times failed = new Times();
 
-    /** The parts of each single call's time. The means were computed from these parts. */
+    /** The late or failed calls with their times by activity or wait. The mean times are computed from these calls. */
     public final List<Counted> accounts = new ArrayList<>();
 
     /** One late or failed call, and its time by activity or wait. */
@@ -78,7 +78,7 @@ public final class ExcessTime {
     }
 
     /**
-     * Adds one method's late or failed calls to the weighted averages.
+     * Adds the times of one method's late or failed calls to the mean times of all late or failed calls.
      *
      * @param all the number of late or failed calls to all methods
      */
@@ -190,8 +190,9 @@ public final class ExcessTime {
     }
 
     /**
-     * Returns the mean extra time of late or failed calls by activity or wait. Considers only calls that spent time on
-     * an activity or wait that the predicate accepts. The result does not contain these accepted activities and waits.
+     * Considers only late or failed calls that spent time on an activity or wait that the predicate accepts. Returns
+     * the mean time by which these calls exceed their usual time, by activity or wait. The result does not contain the
+     * accepted activities and waits.
      */
     public Times ofCallsWith(Predicate<Part> wanted) {
         Times sum = new Times();
@@ -208,7 +209,7 @@ public final class ExcessTime {
 
     /**
      * Finds the methods with at least one late or failed call that spent time on the given activity or wait. Returns
-     * the mean extra time of all late or failed calls to these methods, by activity or wait.
+     * the mean time by which all late or failed calls to these methods exceed their usual time, by activity or wait.
      */
     public Times ofMethodsWith(Part part) {
         Set<String> methods = new TreeSet<>();
@@ -242,8 +243,8 @@ public final class ExcessTime {
     }
 
     /**
-     * Returns the mean extra time of admitted calls, by activity or wait. Considers only methods with at least one call
-     * that was refused for the given reason.
+     * Considers the methods with at least one call that was refused for the given reason. Returns the mean time by
+     * which the calls that were not refused exceed their usual time, by activity or wait.
      */
     public Times ofAdmitted(Part refusal) {
         Times sum = new Times();
@@ -263,8 +264,8 @@ public final class ExcessTime {
     }
 
     /**
-     * Returns the operation of the given call with the longest additional time, if this time is at least half of the
-     * latency target; otherwise null.
+     * Returns the operation of the given call whose time exceeds its usual time the most, if the difference is at least
+     * half of the latency target; otherwise null.
      */
     @Nullable
     public Part slowOperation(EndedCall call) {
@@ -305,8 +306,8 @@ public final class ExcessTime {
     }
 
     /**
-     * Returns the additional time of the given activity or wait in the slowest tenth of the normal calls, compared with
-     * the mean of all normal calls. Even without a fault, slow calls spend more than the mean time on an activity with
+     * Returns how much longer the given activity or wait takes in the slowest tenth of the normal calls than in all
+     * normal calls on average. Even without a fault, slow calls spend more than the mean time on an activity with
      * varying duration. A comparison of late calls with the mean would therefore overstate the effect of a fault by the
      * returned time.
      */
@@ -337,7 +338,7 @@ public final class ExcessTime {
     /**
      * Returns the share of late or failed calls that would meet the latency target if a given cause were removed.
      *
-     * @param share returns the share of the extra time of an activity or wait that is attributed to the cause
+     * @param share returns how much of the given activity or wait is attributed to the cause, from 0 to 1
      */
     public double saves(ToDoubleFunction<Part> share) {
         int saved = 0;
@@ -357,7 +358,7 @@ public final class ExcessTime {
     /**
      * Returns the share of late or failed calls that are late and spend more than half of their time on a given cause.
      *
-     * @param share returns the share of the extra time of an activity or wait that is attributed to the cause
+     * @param share returns how much of the given activity or wait is attributed to the cause, from 0 to 1
      */
     public double dominates(ToDoubleFunction<Part> share) {
         int dominated = 0;

@@ -101,9 +101,9 @@ final class FailureReasons {
     }
 
     /**
-     * Returns the activity or wait that a timeout ended, if the call's duration does not show the reason. This is the
-     * case if the call failed within the latency target or took no longer than usual. If no operation timed out but the
-     * call took longer than usual, returns the activity or wait that took longer.
+     * Returns the activity or wait that a timeout ended. Returns null if no timeout ended the call, or if the call was
+     * late and took longer than usual, because its duration then explains the failure. If no operation timed out but
+     * the call was slow, returns the activity or wait whose time exceeds its usual time the most.
      */
     private @Nullable Part timedOut(EndedCall call) {
         Part part = timedOutPart(call);

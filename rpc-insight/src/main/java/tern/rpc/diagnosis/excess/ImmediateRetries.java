@@ -65,7 +65,7 @@ public final class ImmediateRetries {
     /** @param name the operation without its result, and without the provider of a remote method */
     private record Repeated(Phase phase, String name) {
 
-        /** Returns whether the given cause is this operation or its failure. */
+        /** Returns whether the given cause of the diagnosis is about the retried operation or about its failure. */
         boolean isPartOf(Part cause) {
             boolean isOperation = Operations.phase(cause.kind()) == phase;
             boolean isFailure = cause.kind() == Kind.PEER_FAILS || cause.kind() == Kind.FAILURE;
@@ -82,7 +82,7 @@ public final class ImmediateRetries {
     private static final class Attempts {
         private final Set<String> methods = new TreeSet<>();
         private int calls;
-        private int failedCalls; // the number of calls that failed because of this operation
+        private int failedCalls; // the number of calls that failed because of the retried operation
         private double all;
         private double ofFailedCalls;
         private double failed;

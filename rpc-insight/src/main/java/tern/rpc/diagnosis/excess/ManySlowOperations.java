@@ -23,10 +23,13 @@ public final class ManySlowOperations {
     /** Calls run many more operations than usual if their number is at least {@value} times the usual number. */
     private static final double MANY_MORE = 3;
 
-    /** An operation is slower only if its additional time is at least {@value} of its usual time. */
+    /** An operation counts as slower only if it exceeds its usual time by at least {@value} of the usual time. */
     private static final double SLOWER = 0.5;
 
-    /** Operations wait for the same reason if their additional times differ at most by the factor {@value}. */
+    /**
+     * Operations are assumed to wait for the same reason if the times by which they exceed their usual times differ at
+     * most by the factor {@value}.
+     */
     private static final double ALIKE = 2;
 
     private final Operations operations;
@@ -42,7 +45,7 @@ public final class ManySlowOperations {
      * The operation that calls run many times.
      *
      * @param name the name of the operation; empty if there is none
-     * @param ofNumber the share of its extra time that results from its number
+     * @param ofNumber the share of its extra time (above its usual time) that results from its number
      * @param slower all slower operations on its server
      */
     private record Found(String name, double ofNumber, Set<String> slower) {
@@ -61,7 +64,8 @@ public final class ManySlowOperations {
     }
 
     /**
-     * Divides the time of the operations into the two causes.
+     * Divides the extra time (above the usual time) of the operations between two causes: calls run one operation many
+     * times, and the server of the operation is slow.
      *
      * @return whether there are two causes
      */
@@ -129,8 +133,10 @@ public final class ManySlowOperations {
     }
 
     /**
-     * Returns the mean additional time of the other operations on the same server; null if one of them is not slower, or
-     * if there is none.
+     * Returns the mean time by which the other operations on the server of the frequent operation exceed their usual
+     * times. Returns null if one of these operations is not slower than usual, or if there is none.
+     *
+     * @param many the name of the operation that calls run many times
      */
     private @Nullable Double longerOthers(Phase phase, String many, Map<String, Double> each) {
         double sum = 0;

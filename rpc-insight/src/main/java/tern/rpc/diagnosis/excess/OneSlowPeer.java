@@ -20,7 +20,10 @@ import tern.rpc.diagnosis.account.Times;
  */
 public final class OneSlowPeer {
 
-    /** The operations on the slow peer must take at least {@value} of the extra time of all operations. */
+    /**
+     * The operations on the slow peer must take at least {@value} of the extra time of all operations (above their
+     * usual time).
+     */
     private static final double MOST = 0.8;
 
     /**
@@ -71,7 +74,8 @@ public final class OneSlowPeer {
 
     /** Returns the address of the only peer whose operations have become much slower; null if there is none. */
     private @Nullable String only(Phase phase) {
-        Map<String, Double> longer = new HashMap<>(); // for each peer, the largest additional time of an operation
+        // for each peer, the longest time by which an operation exceeds its usual time
+        Map<String, Double> longer = new HashMap<>();
         operations.each(phase).forEach((name, nanos) -> {
             double usually = operations.usualNamed(phase, OperationNames.withoutStatus(name));
             String peer = OperationNames.store(name);

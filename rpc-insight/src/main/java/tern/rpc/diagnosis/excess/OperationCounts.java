@@ -21,7 +21,7 @@ import tern.rpc.diagnosis.stack.StackReader;
  */
 public final class OperationCounts {
 
-    /** Operations count as slower only if one operation takes at least {@value} times its usual time. */
+    /** Operations count as slower only if their mean time is at least {@value} times their usual time. */
     private static final double SLOWER = 1.5;
 
     /**
@@ -107,8 +107,9 @@ public final class OperationCounts {
     }
 
     /**
-     * Returns whether the number of the given operations per call is the cause. This is the case if calls run many
-     * short operations and their number has grown by at least the same factor as their duration.
+     * Returns whether calls are late because of the number of the given operations, and not because of their duration.
+     * This is the case if calls run many short operations that are not slower than usual, or whose number has grown by
+     * at least the same factor as their duration.
      *
      * @param name the operations' name; empty for all operations of the kind
      */
@@ -158,8 +159,8 @@ public final class OperationCounts {
         if (!isMore && !isLoaded && !isMissed(usual, now, each) && !isOfStart(part, phase, methods)) {
             return false;
         }
-        // If the number of other operations of the same kind has decreased equally, this operation has only replaced
-        // them.
+        // If the number of the other operations of the same kind has decreased equally, the given operation has only
+        // replaced them.
         double usuallyAll = perCall.usual(part.kind(), phase, "", methods).count();
         return usuallyAll < 0 || perCall.now(phase, "", methods) - usuallyAll >= HALF * (now - usual.count());
     }
@@ -321,7 +322,8 @@ public final class OperationCounts {
         if (phase == null || !isCounted(part)) {
             return false;
         }
-        // Other methods may run fewer operations than usual, for example because their calls fail early.
+        // Only methods whose calls run the given operation are considered. Calls to other methods may run fewer
+        // operations than usual, for example because they fail early.
         Map<String, Integer> methods = perCall.methodsThatRun(phase, name(part));
         double usuallyAll = perCall.usual(part.kind(), phase, "", methods).count();
         return usuallyAll >= 0
@@ -401,7 +403,7 @@ public final class OperationCounts {
                 .sum();
     }
 
-    /** Returns whether calls usually run other operations of the same kind. */
+    /** Returns whether calls usually run any operations of the given kind. */
     public boolean areUsualOfKind(Kind kind) {
         Phase phase = Operations.phase(kind);
         return phase != null && perCall.usual(kind, phase, "").count() > 0;
@@ -487,7 +489,7 @@ public final class OperationCounts {
      * more often than usual. Without these additional operations, the pool would have free connections. Returns null if
      * there are no such operations.
      *
-     * @param byCause the extra time of the calls, by activity or wait
+     * @param byCause the time by which the calls exceed their usual time, by activity or wait
      */
     @Nullable
     public Part filling(ObservedPool pool, Times byCause) {

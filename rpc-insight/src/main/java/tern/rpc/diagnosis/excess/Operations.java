@@ -33,11 +33,15 @@ public final class Operations {
     static final double WIDE_FACTOR = 3;
 
     /**
-     * An operation's additional time counts as small if it is below {@value} of another operation's additional time.
+     * Another operation counts as not slower if the time above its usual time is below {@value} of the time by which
+     * the examined operation exceeds its own usual time.
      */
     private static final double SMALL = 0.1;
 
-    /** An operation's slowdown is small if its factor is below {@value} of another operation's factor. */
+    /**
+     * Another operation counts as not slower if its slowdown factor (the time divided by the usual time) is below
+     * {@value} of the examined operation's factor.
+     */
     private static final double SMALL_FACTOR = 0.05;
 
     public static final double WIDE_NANOS = 3e6;
@@ -137,7 +141,9 @@ public final class Operations {
                 if (entry.kind() == phase
                         && entry.nanos() > excess.targetNanos()
                         && (name.isEmpty() || OperationNames.isNamed(entry.name(), name))) {
-                    ofCall += name.isEmpty() ? 0 : entry.count(); // the ledger counts operations when they begin
+                    // Without a name, the ledger's count already contains the unfinished operation, because the ledger
+                    // counts operations when they begin.
+                    ofCall += name.isEmpty() ? 0 : entry.count();
                     spent += entry.nanos();
                 }
             }
@@ -327,8 +333,8 @@ public final class Operations {
     }
 
     /**
-     * Returns the name of the operation that takes the most additional time of bad calls, if it is slower than usual;
-     * null if there is none.
+     * Returns the name of the operation that takes the most time of late or failed calls, if it is slower than usual;
+     * otherwise null.
      */
     @Nullable
     public String slowest() {
@@ -452,7 +458,7 @@ public final class Operations {
         }
         Set<CallLedger> calls = Collections.newSetFromMap(new IdentityHashMap<>());
         boolean isRecorded = false;
-        boolean others = false; // whether calls run other operations of this kind
+        boolean others = false; // whether calls run operations of this kind with other names
         for (ExcessTime.Counted counted : excess.accounts) {
             CallLedger ledger = counted.call().ledger();
             long all = 0;
@@ -481,7 +487,9 @@ public final class Operations {
         return line == null ? null : excess.samples.shown(line, phase);
     }
 
-    /** Returns the place as the end of a phrase, with a leading {@code in}; empty if the place is unknown. */
+    /**
+     * Returns the given line of code as the end of a phrase, with a leading {@code in}; empty if the line is unknown.
+     */
     public static String at(@Nullable String place) {
         return place == null ? "" : " in " + place;
     }

@@ -100,8 +100,8 @@ final class OperationsPerCall {
     }
 
     /**
-     * Returns the usual runs of the operation. Ignores methods whose usual runs are unknown if they receive only a
-     * small share of the calls; otherwise returns null.
+     * Returns the usual runs of the operation in calls to the given methods. Methods whose usual runs are unknown are
+     * ignored, unless they receive a large share of the calls. In this case, returns null.
      */
     private @Nullable Usual usualRuns(Phase phase, String name, Map<String, Integer> methods) {
         UsualRuns runs = evidence.usual().runs();

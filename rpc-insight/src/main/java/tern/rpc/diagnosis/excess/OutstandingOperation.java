@@ -14,7 +14,10 @@ import tern.rpc.diagnosis.account.Part.Kind;
  */
 public final class OutstandingOperation {
 
-    /** An operation stands out only if its additional time is at least {@value} times that of every other operation. */
+    /**
+     * An operation stands out only if it exceeds its usual time by at least {@value} times as much as every other
+     * operation.
+     */
     private static final double LONGER = 5;
 
     /**

@@ -16,8 +16,9 @@ final class PoolTimeOuts {
     private PoolTimeOuts() {}
 
     /**
-     * Returns the time limit of a pool if calls usually wait longer for the pool. Returns null if calls usually wait
-     * for a shorter time, or if the limit is unknown.
+     * Returns the limit on waits for a pool if the limit is too short: calls usually wait longer, or slow calls usually
+     * wait longer and the limit ends only a small share of the waits. Returns null otherwise, or if the limit is
+     * unknown.
      */
     static @Nullable TooShort of(Evidence evidence, ExcessTime excess, Part part) {
         ObservedPool pool = ObservedPool.find(evidence.pools(), part);

@@ -13,7 +13,10 @@ import tern.rpc.diagnosis.calls.MethodRate;
  */
 final class PunctualMethods {
 
-    /** Fewer calls in the observed period do not show that a method's operations are quick. */
+    /**
+     * Only methods with at least {@value} calls in the observed period are considered. Fewer calls do not show that a
+     * method's operations are quick.
+     */
     private static final double MIN_CALLS = 10;
 
     private final Evidence evidence;
@@ -25,12 +28,13 @@ final class PunctualMethods {
     }
 
     /**
-     * Returns whether punctual methods, that is, methods whose calls meet the target, run other operations of the given
-     * kind. Looks only at calls that would be late if their operations had slowed down by {@code longerNanos}.
+     * Returns whether other operations of the given kind are run by punctual methods, that is, by methods whose calls
+     * meet the target. Looks only at methods whose calls would be late if their operations had slowed down by
+     * {@code longerNanos}.
      *
      * @param store the store or peer of the operations; empty for any store or peer
      * @param slow the names of the slow operations
-     * @param longerNanos the smallest additional time of a slow operation
+     * @param longerNanos the least time by which a slow operation exceeds its usual time
      */
     boolean runOthers(Kind kind, String store, Set<String> slow, double longerNanos) {
         return evidence.rates().stream()

@@ -17,7 +17,7 @@ import tern.rpc.pool.LargeReplies;
  */
 final class RedisPauses {
 
-    /** A command counts as delayed only if its additional time is at least {@value} ns. */
+    /** A command counts as delayed only if it takes at least {@value} ns longer than usual. */
     private static final double DELAYED_NANOS = 10e6;
 
     /** A command counts as delayed only if it takes at least {@value} times its usual time. */
@@ -39,8 +39,8 @@ final class RedisPauses {
     private static final double SAME = 2;
 
     /**
-     * Pauses of the server are assumed only if the delays make up at least {@value} of the additional time of all
-     * commands.
+     * Pauses of the server are assumed only if the delays make up at least {@value} of the time by which all commands
+     * exceed their usual times.
      */
     private static final double MOST = 0.8;
 

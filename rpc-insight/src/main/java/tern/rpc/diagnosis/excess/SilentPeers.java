@@ -185,8 +185,8 @@ public final class SilentPeers {
     }
 
     /**
-     * Returns whether the deadline of the call passed during such an operation. The ledger contains the time of the
-     * operation until the deadline, but the operation was not answered.
+     * Returns whether the deadline of the call passed while the given operation was running. The ledger contains the
+     * time of the operation until the deadline, but the operation was not answered.
      */
     private static boolean isCut(EndedCall call, Part part, Phase phase) {
         String remote = phase == Phase.RPC ? CallerDeadlines.unanswered(call) : null;
@@ -213,8 +213,8 @@ public final class SilentPeers {
                 : matching.test(ended);
         return isTimedOut
                 && attempts.eachNanos() >= longNanos(usually)
-                // If a call usually runs several such operations, the timeout ended only the last one. The other
-                // operations were answered.
+                // If a call usually runs the operation several times, the timeout ended only the last run. The other
+                // runs were answered.
                 && (attempts.count() <= 1 || attempts.count() > usualCount(call, matching, usually));
     }
 

@@ -45,8 +45,8 @@ public final class SlowCallers {
     }
 
     /**
-     * Removes the calls that are late only because of their callers, and returns the other bad calls. If calls wait for
-     * workers, no calls are removed, because slow callers may then occupy the workers.
+     * Removes the calls that are late only because of their callers, and returns the other late or failed calls. If
+     * calls wait for workers, no calls are removed, because slow callers may then occupy the workers.
      */
     public static List<EndedCall> without(List<EndedCall> bad, Map<CallLedger, SampledCall> samples, long targetNanos) {
         boolean queued = waitForWorkers(bad, targetNanos);

@@ -18,7 +18,8 @@ import tern.rpc.diagnosis.account.Times;
 public final class SlowProviders {
 
     /**
-     * Several providers count as slow together only if each has at least {@value} of the slowest provider's extra time.
+     * Several providers count as slow together only if the extra time (above the usual time) at each is at least
+     * {@value} of the extra time at the slowest provider.
      */
     private static final double SIMILAR = 0.25;
 
@@ -59,7 +60,7 @@ public final class SlowProviders {
     /**
      * Returns whether several providers offer the method, and it became slower at all of them.
      *
-     * @param times the extra time of late or failed calls by activity or wait
+     * @param times the time by which late or failed calls exceed their usual time, by activity or wait
      */
     public boolean areAllSlower(String method, Times times) {
         Set<String> all = all(method);

@@ -23,8 +23,8 @@ import tern.rpc.diagnosis.account.Times;
 public final class SlowServers {
 
     /**
-     * If only two operations are known and one of them takes more than {@value} of the extra time, this operation is
-     * assumed to be slow, and not the server.
+     * If only two operations are known and one of them takes more than {@value} of their extra time (above their usual
+     * time), this operation is assumed to be slow, and not the server.
      */
     private static final double DOMINANT = 0.8;
 
@@ -53,7 +53,8 @@ public final class SlowServers {
         if (slower.isEmpty()) {
             return Set.of();
         }
-        // Several data sources, Redis servers or peers rarely become slow at the same time for different reasons.
+        // Several data sources, Redis servers or peers rarely become slow at the same time for different reasons. If
+        // only one of them is slow, the slowdown does not concern all operations of this kind.
         boolean oneOfSeveral = isOfPeer(kind)
                 || each.keySet().stream()
                         .anyMatch(name -> !OperationNames.store(name).isEmpty());
@@ -109,9 +110,9 @@ public final class SlowServers {
 
     /**
      * Considers only stores and peers whose operations have all become slower. Returns the store or peer whose
-     * operations take the largest part of the given extra time; null if there is none.
+     * operations take the largest part of the given times; null if there is none.
      *
-     * @param times the extra time of operations of one kind
+     * @param times the time by which operations of one kind exceed their usual time
      */
     @Nullable
     public String slowest(Kind kind, Times times) {

@@ -21,7 +21,10 @@ public record StoppedLog(int calls, double nanos) {
     /** A call hangs in the logger if it has been logging a line for at least {@value} times the target. */
     private static final double LONG = 10;
 
-    /** Returns the logger's stop; null if the logger writes lines, or if too few calls log. */
+    /**
+     * Returns the number of calls that hang in the logger, and how long they hang. Returns null if the logger still
+     * writes lines, or if too few calls hang in it.
+     */
     public static @Nullable StoppedLog of(Evidence evidence) {
         double least = LONG * evidence.targetNanos();
         List<Long> begun = evidence.bad().stream()

@@ -32,12 +32,16 @@ public final class TimeOuts {
     static final double MOST = 0.6;
 
     /**
-     * The maximum share of operations that end at a timeout, if the timeout is much longer than the usual time, but not
-     * longer than the slowest tenth usually takes. Otherwise {@link #MOST} or {@link #FEW} applies.
+     * The timeout counts as too short, and the operation as unchanged, only if the timeout ends at most {@value} of the
+     * operations. This share applies if the timeout is much longer than the usual time, but not longer than the slowest
+     * tenth usually takes. Otherwise {@link #MOST} or {@link #FEW} applies.
      */
     private static final double SOME = 0.3;
 
-    /** The maximum share of operations that end at a timeout that is longer than the slowest tenth usually takes. */
+    /**
+     * The share that applies instead of {@link #SOME} if the timeout is longer than the slowest tenth of the operations
+     * usually takes.
+     */
     private static final double FEW = 0.15;
 
     /**
@@ -49,8 +53,9 @@ public final class TimeOuts {
     private static final double RUNS = 0.5;
 
     /**
-     * A timeout of less than {@value} of the latency target is short. If it ends many calls and nearly as long answers
-     * are usual, it cuts off the longer answers, so the usual time of the peer is unknown.
+     * A timeout of less than {@value} of the latency target is short. A short timeout cuts off the longer answers if it
+     * ends many calls and other answers usually take nearly as long as the timeout. The usual time of the operation is
+     * then unknown.
      */
     private static final double SHORT = 0.1;
 
@@ -321,8 +326,8 @@ public final class TimeOuts {
     }
 
     /**
-     * Returns the place that runs the operation. The exceptions of a timeout show it exactly, unless code stopped
-     * waiting for another thread. The few samples of short operations may show other work of the same calls.
+     * Returns the line of code that runs the operation. The exceptions of a timeout show it exactly, unless code
+     * stopped waiting for another thread. The few samples of short operations may show other work of the same calls.
      */
     private @Nullable String placeOf(Part part, Phase phase, Failed failed) {
         String sampled = operations.placeOf(phase, part.name());
@@ -334,8 +339,8 @@ public final class TimeOuts {
     }
 
     /**
-     * Returns the place where the time limit is set: the property, or the line that stops waiting; empty if it is
-     * unknown.
+     * Returns text that says where the time limit is set: in a property, or in the line of code that stops waiting;
+     * empty if it is unknown.
      */
     private String setBy(Phase phase, Failed failed, double timeout) {
         String limit = limit(failed.ended);
@@ -439,7 +444,7 @@ public final class TimeOuts {
         return failed.ended.stream()
                 .map(call -> RepeatedOperations.attempts(call, phase, part.name()))
                 .filter(attempts -> attempts.count() > 0)
-                // If calls usually run several such operations, the timeout ended only the last operation of the call.
+                // If calls usually run the operation several times, the timeout ended only the last run of the call.
                 .mapToDouble(attempts -> usualCount >= SEVERAL
                         ? Math.max(
                                 attempts.eachNanos(),

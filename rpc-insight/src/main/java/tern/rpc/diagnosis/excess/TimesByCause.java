@@ -10,8 +10,9 @@ import tern.rpc.diagnosis.account.Symptom;
 import tern.rpc.diagnosis.account.Times;
 
 /**
- * The extra time of late or failed calls by cause, in nanoseconds. Rules move the time of a symptom, such as a wait for
- * a pool, to its cause. This class stores the activity or wait in which the moved time was measured. Not thread-safe.
+ * The extra time of late or failed calls (above their usual time) by cause, in nanoseconds. Rules move the time of a
+ * symptom, such as a wait for a pool, to its cause. This class stores the activity or wait in which the moved time was
+ * measured. Not thread-safe.
  */
 public final class TimesByCause {
 
@@ -50,7 +51,7 @@ public final class TimesByCause {
         times.longestFirst().forEach(part -> add(part, times.of(part)));
     }
 
-    /** Moves the extra time of one activity or wait to another activity or wait. */
+    /** Moves the time that calls spend on one activity or wait, above the usual time, to another activity or wait. */
     public void move(Part from, Part to) {
         if (!from.equals(to)) {
             Times one = new Times();

@@ -10,8 +10,8 @@ import tern.rpc.diagnosis.calls.Baseline;
 import tern.rpc.diagnosis.stack.StackReader;
 
 /**
- * Recognizes operations that are not slower than usual although they take most of the extra time of late calls: calls
- * are late because they run the operation, and most calls usually do not run it.
+ * Recognizes operations that are not slower than usual although they take most of the extra time of late calls (above
+ * their usual time): calls are late because they run the operation, and most calls usually do not run it.
  */
 public final class UnchangedOperations {
 
@@ -54,7 +54,10 @@ public final class UnchangedOperations {
                 && ofLateCalls(part, phase) >= NOTABLY_MORE * usual.count();
     }
 
-    /** Like {@link #isOne}, but also requires that all calls together run the operation about as often as usual. */
+    /**
+     * Returns whether late calls run the operation more often than calls usually do, each run takes about its usual
+     * time ({@link #isOne}), and all calls together run the operation about as often as usual.
+     */
     public boolean isAsOften(Part part) {
         Phase phase = Operations.phase(part.kind());
         return phase != null
@@ -82,7 +85,9 @@ public final class UnchangedOperations {
         return calls == 0 ? 0 : runs / calls;
     }
 
-    /** Returns the advice for such an operation. */
+    /**
+     * Returns the advice for an operation that is not slower than usual, but that late calls run more often than usual.
+     */
     public String advice(Part part) {
         Phase phase = Operations.phase(part.kind());
         return phase == null

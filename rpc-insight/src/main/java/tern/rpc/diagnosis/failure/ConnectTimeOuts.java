@@ -28,14 +28,14 @@ public final class ConnectTimeOuts {
     private static final int MIN_CONNECTED = 3;
 
     /**
-     * For each exchange that ended while the client was connecting, at least {@value} exchanges must have ended
-     * afterwards.
+     * A time limit of whole exchanges is assumed only if, for each exchange that ended while the client was connecting,
+     * at least {@value} exchanges ended after the client had connected.
      */
     private static final double SHARE = 0.25;
 
     /**
-     * The mean times of exchanges that ended before and after the client had connected must differ by a factor of less
-     * than {@value}.
+     * A time limit of whole exchanges is assumed only if the mean times of exchanges that ended before and after the
+     * client had connected differ by a factor of less than {@value}.
      */
     private static final double SAME = 2;
 

@@ -48,7 +48,8 @@ final class DatabaseConditions {
                     "the table \\S{1,200} is full|no space left on device|errcode: 28\\b|error 28\\b|could not extend file"
                             + "|unable to extend (?:table|index|segment|lob)",
                     "disk full"),
-            // The server closes the connection, so the driver reports a lost connection.
+            // If a packet is too large, the server closes the connection, and the driver reports a lost connection.
+            // Therefore this condition is checked before the lost connection.
             Condition.of(NONE, "max_allowed_packet", "packet too large"),
             Condition.of(NONE, "--(?:super-)?read-only", "read-only"),
             LOST);

@@ -56,10 +56,11 @@ public final class FailurePart {
             "Cannot get a connection, pool", Phase.JDBC_CONNECTION, // DBCP2
             "attempt by a client to checkout a Connection has timed out", Phase.JDBC_CONNECTION, // c3p0
             "Sorry, acquisition timeout", Phase.JDBC_CONNECTION, // Agroal
-            "Acquire operation took longer than", Phase.HTTP_CONNECTION, // the AWS SDK's client based on Netty
+            // message of the AWS SDK's HTTP client based on Netty
+            "Acquire operation took longer than", Phase.HTTP_CONNECTION,
             "Max requests queued per destination", Phase.HTTP_CONNECTION, // Jetty
             "Max requests per destination", Phase.HTTP_CONNECTION,
-            "too many concurrent streams", Phase.HTTP_CONNECTION); // message of the JDK's HTTP client for HTTP/2
+            "too many concurrent streams", Phase.HTTP_CONNECTION); // the JDK's message for a full HTTP/2 connection
 
     /** Part of the error message of a Redis client whose connection pool has no free connection. */
     private static final String NO_RESOURCE = "Could not get a resource";

@@ -325,7 +325,7 @@ public final class FailureText {
         return !failure.startsWith("HTTP status ")
                 && !failure.startsWith("answers ")
                 && !failure.startsWith("SSL")
-                && !failure.endsWith(")"); // The text of an SQL failure ends with the SQL state in parentheses.
+                && !failure.endsWith(")"); // not an SQL failure, whose text ends with the SQL state in parentheses
     }
 
     /** Returns the address from a name such as {@code GET stock:8080/levels}. */

@@ -37,7 +37,10 @@ public final class HiddenTimeOuts {
      */
     private static final int ONE_IN = 20;
 
-    /** Shorter operations are ignored, because short operations often take the same time even without a timeout. */
+    /**
+     * A timeout is assumed only if operations take at least {@value} ns until they end. Shorter operations often take
+     * the same time even without a timeout.
+     */
     private static final double MIN_NANOS = 10e6;
 
     /** A timeout is assumed only if half of the answers take at most {@value} of the timeout. */

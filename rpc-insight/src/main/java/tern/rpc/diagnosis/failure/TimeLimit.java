@@ -37,7 +37,8 @@ public record TimeLimit(Phase kind, String property, Duration limit) {
 
     /** Returns whether this limit may have ended an operation of the given kind that took the given time. */
     public boolean mayEnd(Phase ended, double nanos) {
-        double limitNanos = limit.toSeconds() * 1e9 + limit.toNanosPart(); // toNanos() overflows above 292 years.
+        // Duration.toNanos() would overflow for a limit above 292 years.
+        double limitNanos = limit.toSeconds() * 1e9 + limit.toNanosPart();
         return kind == ended && nanos >= EARLY * limitNanos && nanos <= (1 + LATE) * limitNanos + LATE_NANOS;
     }
 

@@ -24,7 +24,7 @@ public final class BusyProcesses {
 
     public static final BusyProcesses OF_MACHINE = new BusyProcesses(BusyProcesses::read, NanoClock.SYSTEM);
 
-    /** The time between two readings. Reading all processes takes a few milliseconds. */
+    /** The time between two readings of the list of processes. A reading takes a few milliseconds. */
     private static final long PERIOD_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**

@@ -31,7 +31,7 @@ final class CarrierCode {
     private final Supplier<List<VirtualStacks.Stack>> stacks;
     private final NanoClock clock;
     private final Map<Place, Integer> places = new HashMap<>();
-    private long next; // the time of the next reading; 0 before the first reading
+    private long next; // when the stacks of virtual threads are read next; 0 before they were first read
 
     /**
      * A place in the application's code.

@@ -9,7 +9,10 @@ import org.jspecify.annotations.Nullable;
 /** The programs that this process has started. */
 public final class ChildProcesses {
 
-    /** A program that has run for longer is assumed to be unrelated to the current calls. */
+    /**
+     * Only programs that have run for at most this time are considered. Older programs are assumed to be unrelated to
+     * the current calls.
+     */
     private static final Duration YOUNG = Duration.ofMinutes(1);
 
     private ChildProcesses() {}

@@ -31,7 +31,7 @@ final class CollectorShare {
     private final BooleanSupplier isFull;
     private long readNanos;
     private long readMillis;
-    private boolean read; // whether there was a reading
+    private boolean read; // whether the counters have been read before
     private long lastedNanos; // how long the heap has been nearly full while garbage collections take most of the time
     private double share;
 

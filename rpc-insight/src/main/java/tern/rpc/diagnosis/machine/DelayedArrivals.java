@@ -22,7 +22,8 @@ public final class DelayedArrivals {
     private DelayedArrivals() {}
 
     /**
-     * Returns the number of calls that waited for longer than the target, assuming that calls arrive evenly.
+     * Returns the number of calls that waited for longer than the target during the given pauses, assuming that calls
+     * arrive evenly.
      *
      * @param callsPerSecond the rate of calls
      */
@@ -52,8 +53,8 @@ public final class DelayedArrivals {
                 boolean isNext = call.startedNanos() >= pause.toNanos() - SLACK_NANOS && call.startedNanos() <= latest;
                 if (isNext && count > 0) {
                     long waited = targetNanos + (long) (count * 1e9 / callsPerSecond);
-                    // The recorded calls are a sample. Each added call represents a call that began at the end of the
-                    // pause.
+                    // Only some calls are recorded. Each of the recorded calls therefore represents a call that waited
+                    // during the pause and began at its end.
                     delayed.add(new EndedCall(
                             call.method(),
                             call.ledger(),

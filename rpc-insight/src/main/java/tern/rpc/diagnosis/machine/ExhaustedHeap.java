@@ -60,9 +60,9 @@ public final class ExhaustedHeap {
     }
 
     /**
-     * Returns the cause.
+     * Returns the exhausted heap as the cause, with the evidence and the recommended change.
      *
-     * @param share the collector's share of the time
+     * @param share the garbage collector's share of the time
      */
     public Cause cause(List<RunningCall> running, double share) {
         double ofMs =

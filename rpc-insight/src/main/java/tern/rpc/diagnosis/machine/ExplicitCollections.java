@@ -31,13 +31,16 @@ final class ExplicitCollections {
 
     private static final long PAUSE_NANOS = TimeUnit.MINUTES.toNanos(5);
 
-    /** A caller that has not been seen for this long probably does not request the current collections. */
+    /**
+     * If no call of {@code System.gc()} has been recorded for this long, the known callers probably do not request the
+     * current garbage collections.
+     */
     private static final long KEPT_NANOS = TimeUnit.MINUTES.toNanos(10);
 
     private static final int MAX_CALLERS = 64;
 
     private final Map<CollectionCaller, Integer> callers = new HashMap<>(); // guarded by this
-    private long lastEvent; // the time of the last event; guarded by this
+    private long lastEvent; // when a call of System.gc() was last recorded; guarded by this
     private long next = Long.MIN_VALUE; // no search starts before this time; guarded by this
     private @Nullable AutoCloseable stream; // guarded by this
     private long begunNanos; // when the last search began; guarded by this
@@ -49,7 +52,9 @@ final class ExplicitCollections {
         }
         next = now + LENGTH.toNanos() + PAUSE_NANOS;
         if (now - lastEvent > KEPT_NANOS) {
-            callers.clear(); // Otherwise these old callers could outnumber the callers of the current collections.
+            // Otherwise callers from an earlier period could outnumber the callers that request the current garbage
+            // collections.
+            callers.clear();
         }
         RecordingStream events = null;
         try {
@@ -91,7 +96,7 @@ final class ExplicitCollections {
             isOver = stream != null && now - begunNanos >= LENGTH.toNanos();
         }
         if (isOver) {
-            stop(); // outside the lock, because stop() may wait for the stream's thread, which calls add()
+            stop(); // called outside the lock, because stop() may wait for the stream's thread, which calls add()
         }
         return known(now);
     }

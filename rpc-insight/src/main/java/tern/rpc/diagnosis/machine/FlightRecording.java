@@ -71,7 +71,10 @@ public final class FlightRecording {
         return operation.equals("RedefineClasses") && started != null && now - started < STARTING_NANOS;
     }
 
-    /** Must be called immediately before a recording starts. */
+    /**
+     * Remembers when a recording starts, because its start redefines classes. Must be called immediately before the
+     * start.
+     */
     void starting(long now) {
         startedNanos = now;
     }

@@ -82,14 +82,15 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
     private static final double MIN_SHARE_OTHERS = 0.6;
 
     /**
-     * The share that applies instead of {@link #MIN_SHARE_OTHERS} if the collector may not have marked the old objects
-     * that are still in use.
+     * The minimum used share of the heap that applies instead of {@link #MIN_SHARE_OTHERS} if the collector may not
+     * have marked the old objects that are still in use.
      */
     private static final double MIN_SHARE_UNMARKED = 0.8;
 
     /**
-     * If garbage collections pause the process for at least {@value} of the time, {@link #MIN_SHARE_OTHERS} is
-     * sufficient even if no marking cycle is known. Before Java 20, the JVM does not report the marking cycles of G1.
+     * If garbage collections pause the process for at least {@value} of the time, a used share of
+     * {@link #MIN_SHARE_OTHERS} is sufficient even if no marking cycle is known. Before Java 20, the JVM does not
+     * report the marking cycles of G1.
      */
     private static final double MUCH_PAUSED = 0.1;
 
@@ -165,7 +166,8 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
 
     /**
      * Returns the growth between the last two major collections; null unless they followed each other quickly and the
-     * heap was nearly full after both. Each of them then frees little, so the growth between them is small.
+     * heap was nearly full after both. A major collection of a nearly full heap frees little, so even a small growth
+     * counts.
      */
     private static @Nullable HeapGrowth growthWhenNearlyFull(List<Use> major, double heapBytes) {
         Use last = major.get(major.size() - 1);
@@ -267,11 +269,10 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
     }
 
     /**
-     * Returns the line of a diagnosis about the growth. Omits the allocation if it seems smaller than the growth, because
-     * it was measured in another period.
+     * Returns the line of a diagnosis about the growth of the used memory.
      *
-     * @param allocatedPerSecond the number of bytes that are allocated per second; negative if unknown. Not shown if it
-     *     is lower than the growth, because it is then the mean of a different period
+     * @param allocatedPerSecond the number of bytes that are allocated per second; negative if unknown. The line omits
+     *     this value if it is lower than the growth, because it is then the mean of a different period
      */
     public String line(double allocatedPerSecond) {
         String of = allocatedPerSecond <= 0 || allocatedPerSecond < keptPerSecond

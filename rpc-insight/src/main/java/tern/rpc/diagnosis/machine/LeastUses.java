@@ -38,7 +38,7 @@ final class LeastUses {
 
     void add(Use use) {
         if (use.old() == Old.KEEPS && !use.major()) {
-            return; // a young collection does not free unused old objects
+            return; // ignored, because a young collection does not free unused old objects
         }
         Minute last = minutes.peekLast();
         if (last == null || use.atNanos() - last.fromNanos >= MINUTE_NANOS) {

@@ -102,7 +102,8 @@ public record Machine(
      */
     private static final double STORM = 10;
 
-    private static final double MIN_STORM = 200e6; // an allocation rate in bytes per second
+    // the minimum allocation rate that counts as high, in bytes per second
+    private static final double MIN_STORM = 200e6;
 
     /** The minimum mean wait for a processor. Shorter waits are assumed not to make calls late. */
     private static final double LEAST_DELAY_NANOS = 1e6;
@@ -178,7 +179,7 @@ public record Machine(
         return with(usuallyAllocatedPerSecond, usuallyBusy, usuallyUrgent, stolen, growth, caller, delay, busiest);
     }
 
-    /** Returns a copy with the other program that uses the most processor time. */
+    /** Returns a copy with the program, other than this process, that uses the most processor time. */
     public Machine busyWith(BusyProcesses.@Nullable Busiest program) {
         return with(usuallyAllocatedPerSecond, usuallyBusy, usuallyUrgent, stolen, growth, collects, delay, program);
     }

@@ -48,11 +48,11 @@ public final class MachineWatch implements ProcessWatch {
     private final ThreadWatch threads = new ThreadWatch();
     private final ThreadIds ids = new ThreadIds(Path.of("/"));
     private final ServingThreads serving = new ServingThreads(Path.of("/"), ids);
-    // The readings within the last WINDOW_NANOS, from which means are computed.
+    // The readings of the kernel's and the JVM's counters within the last WINDOW_NANOS, from which means are computed.
     private final Deque<Look> looks = new ArrayDeque<>();
     private Look last;
     private Machine latest = Machine.UNKNOWN;
-    private int untilSearch; // the number of readings until the collector's threads are looked up again
+    private int untilSearch; // the number of readings of the counters until the collector's threads are looked up again
 
     public MachineWatch() {
         last = look();
@@ -162,7 +162,7 @@ public final class MachineWatch implements ProcessWatch {
         return latest;
     }
 
-    /** Returns the oldest reading within the last {@link #RECENT_NANOS}. */
+    /** Returns the oldest reading of the counters within the last {@link #RECENT_NANOS}. */
     private Look recent(Look look) {
         Look from = last;
         for (Look earlier : looks) {
@@ -173,7 +173,7 @@ public final class MachineWatch implements ProcessWatch {
         return from;
     }
 
-    /** Adds a reading, and returns the oldest reading within {@link #WINDOW_NANOS}. */
+    /** Adds a reading of the counters, and returns the oldest reading within {@link #WINDOW_NANOS}. */
     private Look first(Look look) {
         looks.addLast(look);
         while (looks.size() > 2 && look.at - looks.getFirst().at > WINDOW_NANOS) {

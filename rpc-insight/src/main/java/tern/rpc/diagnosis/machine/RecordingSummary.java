@@ -22,7 +22,7 @@ final class RecordingSummary {
 
     private static final int SHOWN = 3;
 
-    /** The kinds of entries whose amounts are times. */
+    /** The kinds of entries in the summary whose values are durations. */
     private static final Set<String> TIMED = Set.of("monitor", "socket", "file", "pinned", "parked");
 
     private static final int MAX_KEYS = 4_096;
@@ -33,7 +33,7 @@ final class RecordingSummary {
 
     private RecordingSummary() {}
 
-    /** Returns the largest entries of each kind as lines of text. */
+    /** Reads a recording file. Returns the largest entries of each kind, such as waits for locks, as lines of text. */
     static List<String> of(Path file) throws IOException {
         RecordingSummary summary = new RecordingSummary();
         try (RecordingFile events = new RecordingFile(file)) {

@@ -31,7 +31,10 @@ public final class VmOperations {
     private static final Pattern EVENT =
             Pattern.compile("Event: ([0-9.]+) Executing (non-safepoint |safepoint )?VM operation: (\\w+)[^\\n]*");
 
-    /** Operations of collectors, whose pauses are measured elsewhere, and operations that stop only single threads. */
+    /**
+     * Matches the operations that are not recorded: operations of collectors, whose pauses are measured elsewhere, and
+     * operations that stop only single threads.
+     */
     private static final Pattern OTHER =
             Pattern.compile("(?:Handshake|Rendezvous|G1|Gen|Parallel|Serial|CollectFor|Shenandoah|[ZX][A-Z]).*");
 

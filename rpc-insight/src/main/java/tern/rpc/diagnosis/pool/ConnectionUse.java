@@ -28,9 +28,11 @@ public final class ConnectionUse {
     private static final int MAX_PLACES = 32;
     private static final Pattern NUMBERS = Pattern.compile("[-#\\d]+$");
 
-    private final Times work = new Times(); // the work of calls that hold a connection
-    private final Map<Place, Double> outside = new HashMap<>(); // number of inspections, by holder outside of calls
-    private final Map<Place, Double> nested = new HashMap<>(); // inspections, by holder waiting for a second connection
+    private final Times work = new Times(); // what calls do while they hold a connection
+    // for each holder that serves no call, the number of inspections that found it
+    private final Map<Place, Double> outside = new HashMap<>();
+    // for each holder that waits for a second connection, the number of inspections that found it
+    private final Map<Place, Double> nested = new HashMap<>();
     private double looks;
 
     /**
@@ -145,7 +147,7 @@ public final class ConnectionUse {
 
     /**
      * Returns how the holders of connections spend the time for which they hold them, as the share of each kind of
-     * work. The key {@code Account.OWN} stands for the calls' own time.
+     * work. The key {@code Account.OWN} stands for the time outside of operations.
      */
     public Times work() {
         Times shares = new Times();

@@ -15,14 +15,17 @@ public final class PoolSizes {
     private final Map<String, Reduced> reduced = new HashMap<>();
 
     /**
-     * A pool that has fewer places than before.
+     * A pool that allows fewer connections or threads than before.
      *
-     * @param from the number of places before the pool became smaller, possibly in several steps
+     * @param from the maximum number of connections or threads before the pool became smaller, possibly in several
+     *     steps
      * @param atNanos the time of the last step
      */
     public record Reduced(int from, long atNanos) {}
 
-    /** Compares the size of the pool with its size at the previous call. */
+    /**
+     * Records the maximum size of the pool, and whether it has become smaller since the previous call of this method.
+     */
     public void look(PoolSnapshot pool, long now) {
         int size = pool.effectiveMax();
         Integer before = sizes.put(pool.name(), size);

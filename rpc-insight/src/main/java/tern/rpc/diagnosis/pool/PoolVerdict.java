@@ -172,7 +172,7 @@ public record PoolVerdict(
             return held(pool, Reason.HELD_BY_OTHERS, outside, now, facts);
         }
         boolean lends = snapshot.kind() != PoolKind.EXECUTOR && snapshot.kind() != PoolKind.WORKERS;
-        // For a Redis pool, only holders outside of calls are recorded.
+        // The recorded holders of a Redis pool do not include calls, so it is unknown which calls hold its connections.
         boolean unknown = snapshot.kind() != PoolKind.JDBC || !pool.recordsHolders();
         if (lends && unknown && waits && snapshot.active() >= size && needed >= 0 && needed < HALF * size) {
             facts.add(String.format(

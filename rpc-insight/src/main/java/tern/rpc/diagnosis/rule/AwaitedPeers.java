@@ -18,7 +18,7 @@ import tern.rpc.diagnosis.stack.TaskWaits;
  */
 final class AwaitedPeers extends Rule {
 
-    /** An operation explains a wait only if its additional time is at least {@value} of the wait. */
+    /** An operation explains a wait only if it exceeds its usual time by at least {@value} of the wait. */
     private static final double MOSTLY = 0.4;
 
     /** An operation explains a wait only if it takes at least {@value} times its usual time. */
@@ -66,7 +66,10 @@ final class AwaitedPeers extends Rule {
         return wait.kind() == Kind.ELSEWHERE ? "asynchronous work" : wait.name();
     }
 
-    /** Returns the operation outside of calls whose additional time explains a wait of the given time. */
+    /**
+     * Returns the longest operation outside of calls that exceeds its usual time by enough to explain a wait of the
+     * given time; null if there is none.
+     */
     private OutsideWork.@Nullable Operation slowest(double waitNanos) {
         return outside.all().stream()
                 .filter(operation -> operation.usualNanos() >= 0
@@ -77,7 +80,10 @@ final class AwaitedPeers extends Rule {
                 .orElse(null);
     }
 
-    /** Returns the only peer, database or Redis server that gives other calls no answer; null if there is none. */
+    /**
+     * Returns the only peer, database or Redis server that does not answer; null if there is none, or if there are
+     * several.
+     */
     private @Nullable Part onlySilent() {
         List<Part> silentOnes = byCause.longestFirst().stream()
                 .filter(part ->

@@ -11,7 +11,10 @@ import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.excess.TimesByCause;
 import tern.rpc.diagnosis.pool.PoolVerdict;
 
-/** Attributes the extra time of calls to their callers, if the callers send several times the usual number of calls. */
+/**
+ * Attributes the extra time of calls (above their usual time) to their callers, if the callers send several times the
+ * usual number of calls.
+ */
 final class CallerRules extends Rule {
 
     /** The number of calls counts as a burst if it is at least {@value} times the usual number. */

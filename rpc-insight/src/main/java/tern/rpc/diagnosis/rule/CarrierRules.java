@@ -18,16 +18,25 @@ import tern.rpc.diagnosis.stack.StackReader;
  */
 final class CarrierRules {
 
-    /** Waits for a carrier thread count only if they take at least {@value} of the extra time. */
+    /**
+     * Operations are attributed to waits for a carrier thread only if these waits take at least {@value} of the calls'
+     * extra time (above their usual time).
+     */
     private static final double NOTABLE = 0.1;
 
     /** An operation is late because of the carrier threads if at least {@value} of its samples show a wait for one. */
     private static final double MUCH = 0.25;
 
-    /** An activity that takes more than {@value} of the extra time has a reason of its own. */
+    /**
+     * An activity that takes more than {@value} of the calls' extra time (above their usual time) is not attributed to
+     * waits for a carrier thread, because it must have another reason.
+     */
     private static final double HALF = 0.5;
 
-    /** An operation that takes more than {@value} times as long as the waits for a carrier has a reason of its own. */
+    /**
+     * An operation that takes more than {@value} times as long as the waits for a carrier thread must have another
+     * reason than these waits.
+     */
     private static final double FAR_LONGER = 5;
 
     private static final Part WAIT = Part.of(Kind.CARRIER);

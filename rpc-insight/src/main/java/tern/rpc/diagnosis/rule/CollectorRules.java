@@ -50,17 +50,17 @@ final class CollectorRules extends Rule {
     private static final double NEARLY_IDLE = 0.1;
 
     /**
-     * The garbage collector is assumed to slow down all work only if its pauses take at least {@value} of the extra
-     * time.
+     * The garbage collector is assumed to slow down all work only if its pauses take at least {@value} of the calls'
+     * extra time (above their usual time).
      */
     private static final double SHARE = 0.2;
 
-    /** Work counts as slower if its extra time is at least {@value} of the latency target. */
+    /** Work counts as slower if it exceeds its usual time by at least {@value} of the latency target. */
     private static final double SLOWER = 0.1;
 
     /**
-     * All work is slower only if at least {@value} kinds of work became slower. If only one kind of work is slower, a
-     * server may be slow.
+     * All work counts as slower only if at least {@value} kinds of work became slower. If only one kind of work is
+     * slower, a server may be slow.
      */
     private static final int SEVERAL_KINDS = 2;
 

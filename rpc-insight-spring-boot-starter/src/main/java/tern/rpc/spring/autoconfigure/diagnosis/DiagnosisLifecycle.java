@@ -58,7 +58,7 @@ final class DiagnosisLifecycle implements SmartLifecycle {
         while (thread == Thread.currentThread()) {
             try {
                 due = step(due);
-                // One of the application's pools threw the exception, or memory is exhausted.
+                // Thrown by one of the application's pools, or because memory is exhausted.
             } catch (RuntimeException | Error e) {
                 if (thread != Thread.currentThread()) {
                     return; // The application is closing, and its beans can no longer be used.
@@ -97,7 +97,9 @@ final class DiagnosisLifecycle implements SmartLifecycle {
             LOG.warn("The diagnosis failed and continues; later failures are not logged", failure);
             failed = true;
         } catch (OutOfMemoryError e) {
-            return; // The heap is still full. The next failure is logged instead, so this thread continues.
+            // Logging failed because the heap is full. The thread continues, and logs the next failure of the
+            // diagnosis.
+            return;
         }
     }
 }

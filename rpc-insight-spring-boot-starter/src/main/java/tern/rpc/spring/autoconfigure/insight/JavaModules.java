@@ -25,7 +25,8 @@ final class JavaModules implements ApplicationListener<ApplicationStartingEvent>
 
     @Override
     public void onApplicationEvent(ApplicationStartingEvent event) {
-        if (!NativeDetector.inNativeImage()) { // A native image finds only the classes that are registered by name.
+        // not in a native image, which finds only the classes that are registered by name
+        if (!NativeDetector.inNativeImage()) {
             check(
                     name -> ClassUtils.isPresent(name, null),
                     module -> ModuleFinder.ofSystem().find(module).isPresent());
@@ -46,7 +47,7 @@ final class JavaModules implements ApplicationListener<ApplicationStartingEvent>
             missing.add("jdk.management");
         }
         if (isPresent.test(HESSIAN) && !isPresent.test(SQL_DATE)) {
-            missing.add("java.sql"); // tern-rpc-hessian can send java.sql.Date and related types.
+            missing.add("java.sql"); // tern-rpc-hessian needs it to send java.sql.Date and related types
         }
         if (missing.stream().anyMatch(isInRuntime)) {
             throw failure(

@@ -25,7 +25,7 @@ public final class AsyncLogging implements EnvironmentPostProcessor {
 
     static final String POLICY = "log4j2.asyncQueueFullPolicy";
     static final String RING = "log4j2.asyncLoggerConfigRingBufferSize";
-    static final int RING_SIZE = 64 * 1_024; // the number of log lines in the ring buffer; see docs/limits.md
+    static final int RING_SIZE = 64 * 1_024; // the capacity of the ring buffer in log lines; see docs/limits.md
 
     static final String LOCATION = "logging.config";
     private static final List<String> EXTENSIONS = List.of("xml", "properties", "yaml", "yml", "json", "jsn");

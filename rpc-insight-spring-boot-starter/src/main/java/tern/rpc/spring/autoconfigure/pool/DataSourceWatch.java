@@ -91,7 +91,7 @@ final class DataSourceWatch implements BeanPostProcessor {
         }
     }
 
-    @SuppressWarnings("unchecked") // The cast is safe, because Spring declares the targets as Map<Object, DataSource>.
+    @SuppressWarnings("unchecked") // Spring's routing data source declares the targets as Map<Object, DataSource>
     private void replace(
             Map<?, ?> targets, @Nullable DataSource first, String beanName, Consumer<DataSource> otherwise) {
         boolean found = false;

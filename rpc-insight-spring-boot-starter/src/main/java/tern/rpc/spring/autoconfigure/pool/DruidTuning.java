@@ -57,7 +57,7 @@ final class DruidTuning {
         pool.setMaxWait(sizing.jdbcWait().toMillis());
         pool.setConnectTimeout((int) CONNECT_TIMEOUT.toMillis());
         pool.setSocketTimeout((int) READ_TIMEOUT.toMillis());
-        pool.setUseUnfairLock(true); // This is the default, but a later release of Druid might change it.
+        pool.setUseUnfairLock(true); // true is the default of this Druid version, but a later version might change it
         pool.setKeepAlive(true);
         pool.setPoolPreparedStatements(true);
         pool.setMaxPoolPreparedStatementPerConnectionSize(STATEMENTS_PER_CONNECTION);

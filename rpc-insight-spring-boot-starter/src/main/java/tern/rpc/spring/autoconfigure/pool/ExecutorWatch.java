@@ -47,7 +47,8 @@ final class ExecutorWatch implements HeldWatch, SmartInitializingSingleton {
 
     @Override
     public void afterSingletonsInstantiated() {
-        origins.getIfAvailable(); // The bean is created now, because a snapshot can be read while the context closes.
+        // Creates the bean that reads the settings now, because it is still needed while the context closes.
+        origins.getIfAvailable();
         ForkJoinPool common = ForkJoinPool.commonPool();
         sources.getObject().add("common-pool", () -> ExecutorSnapshots.of("common-pool", common));
     }

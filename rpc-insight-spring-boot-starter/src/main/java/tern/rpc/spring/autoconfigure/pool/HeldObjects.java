@@ -101,7 +101,8 @@ final class HeldObjects implements SmartInitializingSingleton {
                     found.add(bean);
                 }
                 if (bean instanceof WatchedThreadPool watched) {
-                    measured.put(watched.pool(), watched); // Fields of beans may refer to the original pool.
+                    // A field of a bean may refer to the original pool instead of the object that measures it.
+                    measured.put(watched.pool(), watched);
                 }
             }
             for (Object bean : found) {

@@ -41,8 +41,8 @@ final class JedisWatch implements JedisClientConfigurationBuilderCustomizer {
             return; // Clients for clusters and sentinels have several pools, so they are not measured.
         }
         PooledObjectFactory<Connection> factory = plain.getPool().getFactory();
-        // The discarded client has not opened any connections. Its connection factory contains the address and the
-        // credentials.
+        // This client was built only for its connection factory, which contains the address and the credentials. The
+        // client has not opened any connections.
         plain.close();
         String name = sources.nameFor("jedis");
         WatchedConnections connections = WatchedConnections.of(name, factory, typed(config));
@@ -51,8 +51,8 @@ final class JedisWatch implements JedisClientConfigurationBuilderCustomizer {
     }
 
     private static GenericObjectPoolConfig<Connection> typed(GenericObjectPoolConfig<?> config) {
-        // The cast is safe, because only the eviction policy depends on the element type, and it does not read the
-        // elements.
+        // The cast of the pool's configuration is safe: only the eviction policy depends on the element type, and the
+        // policy does not read the elements.
         @SuppressWarnings("unchecked")
         GenericObjectPoolConfig<Connection> typed = (GenericObjectPoolConfig<Connection>) config;
         return typed;

@@ -70,8 +70,8 @@ final class PoolSources implements SmartInitializingSingleton {
                 return;
             }
         }
-        // This call may wait until another thread has created a bean. The other thread might add a pool, so this object
-        // must not be locked meanwhile.
+        // Spring may wait until another thread has created a bean before it registers this one. The other thread might
+        // add a pool, so this object must not be locked meanwhile.
         beans.registerSingleton(beanName(name), source);
         MeterRegistry known = registry;
         if (known != null) {

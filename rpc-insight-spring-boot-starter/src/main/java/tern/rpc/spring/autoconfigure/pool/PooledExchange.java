@@ -24,7 +24,7 @@ final class PooledExchange {
     private final CallLedger ledger;
     private final String name;
     private final long askedAt;
-    private boolean waits = true; // This object's lock guards this field and the next one.
+    private boolean waits = true; // This object's lock guards this field and "operation".
     private AsyncOperation operation;
 
     PooledExchange(ReactorPool pool, CallLedger ledger, String name) {

@@ -107,8 +107,8 @@ final class ReactorConnections {
 
     private static @Nullable ExchangeFunction innerOf(ExchangeFunction function) {
         try {
-            // Spring creates the filters' lambdas for each exchange. ReflectionUtils caches the fields of their
-            // classes.
+            // Spring creates new lambdas for the filters of each exchange. The lookup of the field is fast
+            // nevertheless, because ReflectionUtils caches the fields of the lambdas' classes.
             Field field = ReflectionUtils.findField(function.getClass(), null, ExchangeFunction.class);
             return field == null ? null : (ExchangeFunction) valueOf(function, field);
         } catch (RuntimeException | LinkageError e) {

@@ -38,7 +38,7 @@ final class ReplacingPool extends ConnectionPool {
         replacing.allowCoreThreadTimeOut(true);
     }
 
-    /** Returns the configuration for the pool of the superclass, which never contains a connection. */
+    /** Returns the configuration for the superclass's own pool, which never contains a connection. */
     private static GenericObjectPoolConfig<Connection> unused() {
         GenericObjectPoolConfig<Connection> config = new GenericObjectPoolConfig<>();
         config.setJmxEnabled(false);

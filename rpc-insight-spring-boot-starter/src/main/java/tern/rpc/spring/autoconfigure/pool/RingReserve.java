@@ -37,7 +37,8 @@ final class RingReserve extends AbstractFilter {
     @Override
     public Result filter(LogEvent event) {
         if (event.getThreadId() != Thread.currentThread().getId()) {
-            // The background thread also calls this method, for lines that are already in the ring buffer.
+            // Log4j's background thread also calls this method, for lines that are already in the ring buffer. These
+            // lines must not be counted or dropped.
             return Result.NEUTRAL;
         }
         // The line is recorded with a duration of 0, because the duration is too short to measure.

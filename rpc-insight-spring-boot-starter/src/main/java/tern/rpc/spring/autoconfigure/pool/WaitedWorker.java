@@ -11,6 +11,9 @@ public interface WaitedWorker {
         return Thread.currentThread() instanceof WaitedWorker worker ? worker.takeWaitedNanos() : 0;
     }
 
-    /** Returns how long the current request waited for this thread. Later calls for the same request return 0. */
+    /**
+     * Returns how long the current request waited for this thread. Returns 0 if this method has already been called for
+     * the request.
+     */
     long takeWaitedNanos();
 }

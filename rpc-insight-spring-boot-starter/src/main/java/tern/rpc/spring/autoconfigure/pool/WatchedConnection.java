@@ -254,7 +254,8 @@ final class WatchedConnection implements InvocationHandler {
                     return Proxy.newProxyInstance(
                             rows.getClass().getClassLoader(), types.toArray(Class<?>[]::new), this);
                 } catch (IllegalArgumentException e) {
-                    // A class loader hides one of the interfaces, so application code cannot use it either.
+                    // A class loader hides one of the interfaces. Application code cannot use this interface either, so
+                    // a proxy with only the interface ResultSet is sufficient.
                     return WatchedConnection.proxy(ResultSet.class, this);
                 }
             }

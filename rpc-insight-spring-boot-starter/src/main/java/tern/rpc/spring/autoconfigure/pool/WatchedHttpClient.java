@@ -143,7 +143,8 @@ final class WatchedHttpClient extends HttpClient {
         Optional<? extends HttpResponse<?>> previous = response.previousResponse();
         for (; previous.isPresent(); previous = previous.get().previousResponse()) {
             int status = previous.get().statusCode();
-            redirects += status >= 300 && status < 400 ? 1 : 0; // Other statuses, such as 401, are not redirects.
+            // An answer with another status, such as 401, is not a redirect.
+            redirects += status >= 300 && status < 400 ? 1 : 0;
         }
         return redirects;
     }

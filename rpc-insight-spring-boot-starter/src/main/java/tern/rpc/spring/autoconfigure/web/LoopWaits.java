@@ -30,7 +30,7 @@ final class LoopWaits {
     private static final double MAX_SHARE = 0.95;
     private static final int MAX_CONNECTIONS = 1_024; // the maximum number of connections remembered for each loop
 
-    @SuppressWarnings("ThreadLocalUsage") // Each instance counts only the requests of its own filter.
+    @SuppressWarnings("ThreadLocalUsage") // not static, because each instance counts only its own filter's requests
     private final ThreadLocal<Loop> loops = ThreadLocal.withInitial(Loop::new);
 
     private static final class Loop {

@@ -146,7 +146,7 @@ final class WebCalls implements CallSource {
         private final long started;
         private final CallLedger ledger;
         private volatile @Nullable String pattern;
-        private volatile @Nullable Supplier<@Nullable String> route; // returns the pattern as soon as it is known
+        private volatile @Nullable Supplier<@Nullable String> route; // returns the route's pattern once it is known
         private volatile boolean left;
         private volatile boolean stream;
         private volatile boolean waitsForEvent;
@@ -246,7 +246,7 @@ final class WebCalls implements CallSource {
          * @param status the HTTP status of the response
          */
         void ended(int status, @Nullable Throwable failure) {
-            // The completing thread might be running a task that belongs to the call.
+            // If the completing thread is running a task of the call, adds the task's times to the call's ledger.
             ledger.joinPresentPart();
             long now = clock.nanoTime();
             long took = now - started;

@@ -375,8 +375,8 @@ class ExecutorWatchTest {
     }
 
     /**
-     * Wraps an executor in a proxy, as an aspect does. This post-processor is ordered, and therefore runs before the
-     * watch.
+     * Wraps an executor in a proxy, as an aspect does. This post-processor is ordered, and therefore runs before
+     * {@link ExecutorWatch}.
      */
     static final class Aspects implements BeanPostProcessor, Ordered {
 

@@ -134,7 +134,10 @@ class HttpClientWatchTest {
                 });
     }
 
-    /** The client gets its own request factory while the application runs, as in a client for each tenant. */
+    /**
+     * The client gets its own request factory while the application runs, for example because the application creates
+     * one client for each tenant.
+     */
     @Test
     void exchangeOfACopyOfBootsBuilderWithItsOwnRequestFactoryCounts() {
         application.run(there -> {

@@ -25,7 +25,8 @@ class PoolSourcesTest {
     }
 
     @Test
-    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // threads in a deadlock cannot be interrupted
+    // The test runs on a separate thread, because threads in a deadlock cannot be interrupted.
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void poolOfABeanIsAddedWhileAnotherThreadAddsAPoolAndWaitsForTheBean() throws InterruptedException {
         Thread other = new Thread(() -> add("late"));
         beans.registerBeanDefinition("dataSource", new RootBeanDefinition(Object.class, () -> {
