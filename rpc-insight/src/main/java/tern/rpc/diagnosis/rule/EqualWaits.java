@@ -47,7 +47,10 @@ public final class EqualWaits {
                         Times.millis(median));
     }
 
-    /** Returns the time that the call spent outside of measured operations, including the wait. */
+    /**
+     * Returns the time that the call spent outside of measured operations, in nanoseconds. The examined wait is part of
+     * this time.
+     */
     private static double ownNanos(EndedCall call) {
         return call.ledger().nanos(Phase.OWN, call.endedNanos());
     }

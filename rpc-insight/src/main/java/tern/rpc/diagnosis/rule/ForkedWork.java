@@ -170,7 +170,7 @@ public final class ForkedWork extends Rule {
                 : "threads  all busy while tasks waited, at " + full + " of " + all.size() + " samples of late calls";
     }
 
-    /** Returns whether calls waited for a thread of the full common pool in most samples of HTTP exchanges. */
+    /** Returns whether most samples of HTTP exchanges show a call that waits for a thread of the full common pool. */
     private boolean answersAwaitPool() {
         int looks = 0;
         int waits = 0;
