@@ -24,7 +24,7 @@ import tern.rpc.diagnosis.stack.StackReader;
  */
 final class OnePeer extends Rule {
 
-    /** Operations are merged only if at least two of them take {@value} of the extra time each. */
+    /** Operations are merged only if at least two of them each cause {@value} of the delay of late calls. */
     private static final double NOTABLE = 0.05;
 
     /** Matches the name of a failed peer that ends with an exception of its code. */
@@ -103,9 +103,10 @@ final class OnePeer extends Rule {
     }
 
     /**
-     * Returns the part that represents the peer. A Redis server runs one command after another, so several slow
-     * commands show that the server is slow. A peer may answer other requests as quickly as usual, so the longest
-     * operation represents it, unless earlier rules have found that the whole peer is slow.
+     * Returns the cause that represents the peer: the whole peer, or its longest operation. A Redis server runs one
+     * command after another, so several slow commands show that the server is slow. Any other peer may answer other
+     * requests as quickly as usual, so its longest operation represents it, unless earlier rules have found that the
+     * whole peer is slow.
      */
     private static Part causeOf(Kind kind, String peer, List<Part> parts) {
         Part all = peer.isEmpty() ? Part.of(kind) : new Part(kind, OperationNames.ALL + peer);

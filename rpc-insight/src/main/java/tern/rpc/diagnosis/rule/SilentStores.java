@@ -175,8 +175,8 @@ final class SilentStores {
     }
 
     /**
-     * Returns whether the last answer came before the call began, or so shortly after its beginning that it may have
-     * been recorded late.
+     * Returns whether the last answer of the store came before the call began, or so shortly after its beginning that
+     * the answer may have been recorded late.
      */
     private boolean isAfter(EndedCall call, long answeredNanos) {
         return answeredNanos - call.startedNanos() <= RECORDED_TARGETS * evidence.targetNanos();
@@ -243,9 +243,10 @@ final class SilentStores {
     }
 
     /**
-     * Returns whether the hanging statements may explain the wait. There are two cases. In the first case, all hanging
-     * statements may wait for a row lock or for the database's log. In the second case, no hanging statement has hung
-     * for very long, and all hanging statements use the same table or have no usual time.
+     * Returns whether the hanging statements themselves may explain why calls wait for the database. There are two
+     * cases. In the first case, all hanging statements may wait for a row lock or for the database's log. In the second
+     * case, no hanging statement has hung for very long, and all hanging statements use the same table or have no usual
+     * time.
      */
     private boolean areSlow(List<Waiting> waiting) {
         Map<String, Long> known = new TreeMap<>();
@@ -258,7 +259,7 @@ final class SilentStores {
         return areSlow(known);
     }
 
-    /** @param known the hanging statements, each with its longest time */
+    /** @param known the hanging statements, each with its longest time in nanoseconds */
     private boolean areSlow(Map<String, Long> known) {
         Set<String> tables = new TreeSet<>();
         long longest = 0;
