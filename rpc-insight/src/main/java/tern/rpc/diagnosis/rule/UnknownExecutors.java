@@ -297,7 +297,8 @@ public final class UnknownExecutors {
     }
 
     /**
-     * Returns the place of an unmeasured executor and the origin of its tasks, one fact per short line.
+     * Returns the field that contains an unmeasured executor, and the code that submits its tasks, one fact per short
+     * line.
      *
      * @param waiting the stack frame in which calls wait for the tasks; null if it is unknown
      */

@@ -59,7 +59,9 @@ final class CodeText {
     /** The advice for code that sleeps because it limits the rate of calls. */
     private static final String QUOTA = "if it limits the rate of calls, raise its limit, or refuse calls at once";
 
-    /** Matches the word at the beginning of a line of evidence. */
+    /**
+     * Matches the first word of a line of evidence, such as {@code never} or {@code equal}, with the spaces after it.
+     */
     private static final String WORD = "^\\S+\\s+";
 
     private final Evidence evidence;
