@@ -38,10 +38,8 @@ public final class CallSamples {
     private final Map<String, Shares> byMethod = new HashMap<>();
 
     private final List<SampledCall> withoutThread = new ArrayList<>(); // calls that have continued without a thread
-    // for each wait, the samples of calls that may hold what the other calls wait for
-    private final Map<Part, List<Sample>> mayHold = new HashMap<>();
-    // also contains samples of calls whose records were replaced by the records of newer calls
-    private final Map<CallLedger, SampledCall> allSamples;
+    private final Map<Part, List<Sample>> mayHold = new HashMap<>(); // for each wait, samples of calls that may cause it
+    private final Map<CallLedger, SampledCall> allSamples; // also of calls whose records newer calls have replaced
     private final double waitingShare;
 
     public CallSamples(List<EndedCall> bad, Map<CallLedger, SampledCall> samples) {
@@ -325,9 +323,7 @@ public final class CallSamples {
         return byCall.values().stream().anyMatch(list -> isBetween(list, wait, phase, methods));
     }
 
-    /**
-     * Returns whether the given line is in a method that contains the given wait, or in the caller of such a method.
-     */
+    /** Returns whether the given line is in a method in which calls wait, or in the caller of such a method. */
     public boolean isNear(Part wait, @Nullable String line) {
         return line != null && innermostMethodsOf(wait).stream().anyMatch(method -> line.startsWith(method + ":"));
     }

@@ -130,8 +130,7 @@ public final class TaskWatch {
         others.keySet().removeAll(new HashSet<>(chosen));
         moments.add(now, new SampledMoments.Work(busy, new HashSet<>(others.values())));
         for (ThreadSnapshot thread : virtual.read(now, serving, areCarriersFull)) {
-            // A server creates a virtual thread for each call. A thread with the name of such threads may serve a call
-            // that began after the running calls were listed, so it is skipped.
+            // Skips the server's threads: each may serve a call that began after the running calls were listed.
             if (thread.name().equals(VirtualTasks.UNNAMED) || !callThreads.contains(nameOf(thread))) {
                 addVirtual(thread);
             }
@@ -200,8 +199,7 @@ public final class TaskWatch {
     public void addVirtual(ThreadSnapshot thread) {
         String name = nameOf(thread);
         add(executors, true, thread, false, new HashSet<>());
-        // No sample is added if there are too many groups of threads. The name of such a thread is not kept either, so
-        // that the set stays small.
+        // If there are too many groups of threads, the sample was not added. Its name would fill the set.
         if (executors.containsKey(name)) {
             seldomSeen.add(name);
         }

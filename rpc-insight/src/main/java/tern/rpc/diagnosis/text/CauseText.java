@@ -58,10 +58,7 @@ public final class CauseText {
     /** More permits are recommended only if the wait for a permit is at least {@value} times the time of its use. */
     private static final double PERMIT_FACTOR = 3;
 
-    /**
-     * More permits are not recommended if the operation that runs with a permit takes at least {@value} times its usual
-     * time.
-     */
+    /** More permits are not recommended if the operation under a permit takes {@value} times its usual time. */
     private static final double MUCH_SLOWER = 3;
 
     /** The kinds of operations that can run during a transaction without using the transaction's database. */
@@ -175,10 +172,7 @@ public final class CauseText {
                 acquitted(part));
     }
 
-    /**
-     * Extends the recommended change with further advice, for example about a cache, retries without a pause, a lock
-     * that is held in the meantime, or the number of permits.
-     */
+    /** Extends the recommended change with advice, for example about caches, retries, held locks and permits. */
     private Change change(Part part, Change described) {
         Change change = withSize(described);
         change = withCache(change, part);
