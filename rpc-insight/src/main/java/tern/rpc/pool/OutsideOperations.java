@@ -158,7 +158,7 @@ public final class OutsideOperations {
     /** The executions of one operation by threads that serve no call. Thread-safe. */
     public static final class Series {
 
-        /** The number of executions after which the usual pause counts as known. */
+        /** The usual pause between two executions counts as known after {@value} executions. */
         private static final int MIN_TIMES = 5;
 
         private static final double WEIGHT = 0.1;

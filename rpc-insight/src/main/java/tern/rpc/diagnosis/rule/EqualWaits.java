@@ -17,7 +17,10 @@ public final class EqualWaits {
 
     private static final int MIN_CALLS = 5;
 
-    /** A wait counts as equally long if it differs from the median by at most {@value} of the median. */
+    /**
+     * A wait counts as equally long as the others if it differs from the median of all waits by at most {@value} of the
+     * median.
+     */
     private static final double SAME = 0.05;
 
     private static final double NEARLY_ALL = 0.8;

@@ -33,7 +33,7 @@ final class FieldExecutors {
 
     private record Candidate(Field field, @Nullable Executor value) {
 
-        /** Returns the number of threads; -1 if it is unknown. */
+        /** Returns the number of the executor's threads; -1 if it is unknown. */
         int threads() {
             if (value instanceof ThreadPoolExecutor pool) {
                 return pool.getPoolSize();

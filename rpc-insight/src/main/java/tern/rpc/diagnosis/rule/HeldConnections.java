@@ -29,7 +29,7 @@ public final class HeldConnections {
     private static final int MAX_READ = 4;
 
     private final Map<Holders, ConnectionUse> uses = new IdentityHashMap<>();
-    private long halved; // the time when the weights were last halved; 0 before the first inspection
+    private long halved; // the time when the weights of all inspections were last halved; 0 before the first inspection
 
     public void look(List<PoolSource> pools, long now) {
         if (halved == 0) {

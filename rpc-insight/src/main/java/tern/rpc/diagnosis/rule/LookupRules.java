@@ -19,7 +19,8 @@ import tern.rpc.diagnosis.stack.NameLookups;
 public final class LookupRules {
 
     /**
-     * If at least {@value} operations of the same kind took about their usual time, lookups do not explain the wait.
+     * If at least {@value} operations of the kind that calls wait for took about their usual time, lookups do not
+     * explain the wait.
      */
     private static final int MIN_QUICK = 3;
 

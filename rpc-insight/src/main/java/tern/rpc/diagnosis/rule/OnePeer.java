@@ -62,7 +62,10 @@ final class OnePeer extends Rule {
         return all != null ? all : OperationNames.store(part.name());
     }
 
-    /** Returns whether the operation is slow because of its peer, and not because of its number or its timeout. */
+    /**
+     * Returns whether the operation is slow because of its peer. Returns false if the reason is the number of
+     * operations, a timeout, or a failure.
+     */
     private boolean isSick(Part part) {
         return !part.name().startsWith(StackReader.CALLED)
                 && !OperationNames.isFailing(part.name())

@@ -56,7 +56,10 @@ final class PoolRules extends Rule {
      */
     private static final int MIN_TIMED_OUT = 3;
 
-    /** A smaller pool size can be the cause of late calls only if they began at most this time after the change. */
+    /**
+     * A smaller pool size can be the cause of late calls only if the calls became late within a minute after the pool
+     * became smaller.
+     */
     private static final long RECENT_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     private static final double HALF = 0.5;

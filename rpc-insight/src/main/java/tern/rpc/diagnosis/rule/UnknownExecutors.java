@@ -74,7 +74,7 @@ public final class UnknownExecutors {
      */
     private record Waiting(double perSecond, double waitNanos, double usualNanos) {
 
-        /** Returns how long the busy threads work for one call, on average. */
+        /** Returns the mean time that the busy threads spend on one call, in nanoseconds. */
         double workNanos(int threads) {
             return threads * 1e9 / perSecond;
         }

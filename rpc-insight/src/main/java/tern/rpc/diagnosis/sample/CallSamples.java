@@ -38,7 +38,7 @@ public final class CallSamples {
     private final Map<String, Shares> byMethod = new HashMap<>();
 
     private final List<SampledCall> withoutThread = new ArrayList<>(); // calls that have continued without a thread
-    private final Map<Part, List<Sample>> mayHold = new HashMap<>(); // for each wait, samples of calls that may cause it
+    private final Map<Part, List<Sample>> mayHold = new HashMap<>(); // by wait, the samples of calls that may cause it
     private final Map<CallLedger, SampledCall> allSamples; // also of calls whose records newer calls have replaced
     private final double waitingShare;
 

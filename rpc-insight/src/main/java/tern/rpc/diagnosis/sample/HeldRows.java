@@ -231,7 +231,9 @@ public final class HeldRows {
         return held.isOfOneLock(wanted) && (wanted.mayWait || held.locksTable);
     }
 
-    /** Returns whether a connection that is running the statement {@code runs} may itself be waiting for the same lock.
+    /**
+     * Returns whether a connection that is running the statement {@code runs} may itself be waiting for the lock that
+     * the given statement waits for.
      */
     private boolean mayWaitToo(@Nullable String runs, String lock, String statement) {
         boolean runsLock = lock.equals(runs) && use(lock).locksTable;

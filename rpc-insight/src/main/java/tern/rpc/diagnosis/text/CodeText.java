@@ -335,7 +335,10 @@ final class CodeText {
                 line);
     }
 
-    /** Returns a hint if the class whose code sleeps also uses an HTTP or Redis client that is not measured. */
+    /**
+     * Returns text about an HTTP or Redis client that Tern does not measure, if the class whose code sleeps also uses
+     * such a client; an empty string otherwise.
+     */
     private String unmeasured(Part sleep) {
         String type = sleep.name().substring(0, sleep.name().lastIndexOf('.') + 1);
         return excess.account.longestFirst().stream()
@@ -387,7 +390,7 @@ final class CodeText {
         return BlockedLoops.describe(part, place, loop == null ? "that runs it" : loop);
     }
 
-    /** @param use how the call waits for the program, and where */
+    /** @param use how and where the call waits for the external program */
     private static CauseDescription childProcess(
             String name, String program, String use, @Nullable StackTraceElement line) {
         return code(
