@@ -68,8 +68,8 @@ public final class HeldConnections {
     }
 
     /**
-     * Returns whether the diagnosis shows the holder's code: the holder serves no call, or its call is waiting for
-     * another connection.
+     * Returns whether the diagnosis shows the code of the thread that holds a connection. This is the case if the
+     * thread serves no call, or if its call is waiting for another connection.
      */
     private static boolean isTelling(Holder holder) {
         return !holder.call().isOpen() || holder.call().phase() == Phase.JDBC_CONNECTION;

@@ -39,7 +39,10 @@ public final class HolderRules extends Rule {
     private static final Set<Kind> OUTSIDE =
             EnumSet.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC, Kind.SOCKET, Kind.FILE, Kind.RESOLVER);
 
-    /** The kinds of causes to which earlier rules may have attributed the operations of holders. */
+    /**
+     * The kinds of causes to which earlier rules may have attributed the operations of calls that hold a lock or
+     * permit.
+     */
     private static final Set<Kind> KNOWN = EnumSet.copyOf(OUTSIDE);
 
     static {
@@ -358,8 +361,9 @@ public final class HolderRules extends Rule {
     }
 
     /**
-     * Returns whether the work of the likely holders takes longer than usual. The usual time of this work is unknown,
-     * so the time of the work is compared with the time that calls usually spend outside of operations.
+     * Returns whether the work of the calls that likely hold the lock or permit takes longer than usual. The usual time
+     * of this work is unknown, so the time of the work is compared with the time that calls usually spend outside of
+     * operations.
      */
     private boolean hasGrown(Part work) {
         return excess.badByMethod().keySet().stream().anyMatch(method -> {

@@ -133,7 +133,7 @@ public final class LockedTables {
                         && Statements.tables(entry.name()).contains(locked.table()));
     }
 
-    /** Returns the calls that have been executing a statement of the data source for longer than the target. */
+    /** Returns the calls that have been executing a statement of the data source for longer than the latency target. */
     private List<Hanging> hanging(String store) {
         List<Hanging> hanging = new ArrayList<>();
         for (ExcessTime.Counted counted : excess.accounts) {

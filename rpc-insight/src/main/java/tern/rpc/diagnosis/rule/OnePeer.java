@@ -27,7 +27,9 @@ final class OnePeer extends Rule {
     /** Operations are merged only if at least two of them each cause {@value} of the delay of late calls. */
     private static final double NOTABLE = 0.05;
 
-    /** Matches the name of a failed peer that ends with an exception of its code. */
+    /**
+     * Matches the name of a failed peer that ends with the name of an exception, which the code of the peer has thrown.
+     */
     private static final Pattern EXCEPTION = Pattern.compile("(?:Exception|Error)\\b[^:]*$");
 
     /** The text between the peer and its failure in the name of a failed peer. */

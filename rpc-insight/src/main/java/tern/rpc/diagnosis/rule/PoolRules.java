@@ -133,7 +133,8 @@ final class PoolRules extends Rule {
             }
             ConnectionUse use = verdict.pool().use();
             boolean isUseKnown = use != null && use.isKnown();
-            // The calls that hold connections may do different work from the calls waiting for one.
+            // The calls that hold connections may do different work from the calls waiting for one. If the work of the
+            // holders is known, the causes of all calls are considered.
             work = PausedWork.of(
                     isUseKnown ? byCause.only(PoolRules::mayHold) : work,
                     excess.account,

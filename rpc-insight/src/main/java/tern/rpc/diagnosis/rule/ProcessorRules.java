@@ -73,7 +73,7 @@ final class ProcessorRules extends Rule {
      */
     private static final double MUCH_OF_TARGET = 0.25;
 
-    /** A call hangs if it takes more than this multiple of the latency target. */
+    /** A call hangs if it takes more than {@value} times the latency target. */
     private static final double HANGING = 10;
 
     private final OperationCounts counts;
@@ -154,17 +154,17 @@ final class ProcessorRules extends Rule {
     }
 
     /**
-     * Attributes the extra time of operations to the processors, if the processors are saturated and operations of
+     * Attributes the slowdown of operations to the processors, if the processors are saturated and operations of
      * several kinds are slower. While the processors are saturated, the calls' threads, the event loops and possibly
      * the servers on this machine wait for processors. If work other than calls saturates the processors, three slower
      * operations of one kind are enough, because their server may run on this machine. Two kinds of causes remain
-     * separate: an activity or wait that takes most of the extra time, and code whose processor time exceeds the time
-     * of the slower operations. An operation that was delayed far more than all others is always separate, and its time
-     * does not count for these comparisons. There are two exceptions. All operations of a kind together are not a
-     * separate cause if work other than calls saturates the processors and operations of another kind are slower, too.
-     * A single operation is not a separate cause if threads of this process that serve no call take the processors and
-     * calls measurably wait for a processor. If threads that serve calls wait for a processor as briefly as usual, the
-     * processors are not the cause. Low-priority processes, for example, saturate the processors without delaying
+     * separate: an activity or wait that causes most of the delay of late calls, and code whose processor time exceeds
+     * the time of the slower operations. An operation that was delayed far more than all others is always separate, and
+     * its time does not count for these comparisons. There are two exceptions. All operations of a kind together are
+     * not a separate cause if work other than calls saturates the processors and operations of another kind are slower,
+     * too. A single operation is not a separate cause if threads of this process that serve no call take the processors
+     * and calls measurably wait for a processor. If threads that serve calls wait for a processor as briefly as usual,
+     * the processors are not the cause. Low-priority processes, for example, saturate the processors without delaying
      * calls. If the processors are usually about as busy as they are now, calls must also wait for a processor
      * measurably.
      */
@@ -368,7 +368,10 @@ final class ProcessorRules extends Rule {
         }
     }
 
-    /** Returns whether virtual threads wait for a carrier thread, and the calls of one method keep processors busy. */
+    /**
+     * Returns whether virtual threads wait for a carrier thread, and one method uses most of the processor time of
+     * calls.
+     */
     private boolean areCarriersBusyWith(Times code) {
         Part main = code.isEmpty() ? null : code.longestFirst().get(0);
         double waits = excess.times.of(Part.of(Kind.CARRIER));

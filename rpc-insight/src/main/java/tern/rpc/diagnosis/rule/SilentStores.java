@@ -220,8 +220,8 @@ final class SilentStores {
     /**
      * Returns whether at least half of the pool's connections are in use by statements of calls that have been running
      * for a long time. The calls may have ended at their deadlines, so their connections seem to be lost or to be held
-     * outside of calls. Nothing else shows this work if the threads are virtual, because their stacks cannot be read.
-     * Returns false if the statements may wait for a lock.
+     * outside of calls. If the threads are virtual, only their connections show the hanging statements, because their
+     * stacks cannot be read. Returns false if the statements may wait for a lock.
      */
     private boolean hangInStatements(PoolVerdict pool) {
         long now =

@@ -87,7 +87,7 @@ public final class UnknownExecutors {
             return usualNanos > 0 ? Math.min(usualNanos, workNanos(threads)) : workNanos(threads);
         }
 
-        /** Returns whether the work for a call takes about as long as calls usually wait for it. */
+        /** Returns whether the busy threads work on a call for about as long as calls usually wait for their tasks. */
         boolean isAsUsual(int threads) {
             return workNanos(threads) <= AS_USUAL * usualNanos;
         }

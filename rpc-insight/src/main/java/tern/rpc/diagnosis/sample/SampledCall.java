@@ -220,7 +220,10 @@ public final class SampledCall {
         }
     }
 
-    /** Returns whether the innermost code belongs to the cache itself. The cache then searches or stores a value. */
+    /**
+     * Returns whether the given line belongs to the class of the given cache. The thread then searches the cache or
+     * stores a value in it.
+     */
     private static boolean isIn(@Nullable StackTraceElement line, String cache) {
         return line != null && ThreadSnapshot.simple(line.getClassName()).equals(cache);
     }

@@ -36,7 +36,7 @@ public final class SampledMoments {
      */
     public record Work(Set<String> busy, Set<String> incomplete) {
 
-        /** Returns whether one of the threads with the given name worked. */
+        /** Returns whether one of the threads with the given name was working when the snapshot was taken. */
         public boolean isBusy(String threads) {
             return busy.contains(threads);
         }

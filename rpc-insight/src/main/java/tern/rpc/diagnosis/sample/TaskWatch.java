@@ -76,7 +76,7 @@ public final class TaskWatch {
     private final Set<String> seldomSeen = new HashSet<>();
     private final Random random = new Random(2);
     private long next; // the time of the next sample; 0 before the first sample
-    private long halved; // the time when the samples were last halved; 0 before the first sample
+    private long halved; // the time when the numbers of samples were last halved; 0 before the first sample
 
     /**
      * The tasks or threads that most likely hold a lock.
