@@ -80,8 +80,8 @@ public final class OtherTasks {
     private double share(ObservedPool pool) {
         PoolSnapshot.OtherTasks others = pool.since().others();
         double ranNanos = pool.since().held().toNanos();
-        // If no code is known that submitted the tasks without a call, a library submitted them. It may have done so on
-        // behalf of a call, for example when an asynchronous answer arrived.
+        // If the submitting code is unknown, a library submitted the tasks, possibly on behalf of a call, for example
+        // when an asynchronous answer arrived.
         if (others == null || others.submittedIn() == null || ranNanos < 0) {
             return 0;
         }

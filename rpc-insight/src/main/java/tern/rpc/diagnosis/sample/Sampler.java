@@ -59,7 +59,7 @@ public final class Sampler {
     private final TaskWatch tasks = new TaskWatch();
     private final ClassInitializers initializers = new ClassInitializers();
     private final Random random = new Random(1);
-    private long lookNanos; // the duration of the last sample, in nanoseconds
+    private long lookNanos; // how long it took to read all stacks of the last sample, in nanoseconds
 
     public Sampler(RunQueue runQueue) {
         this.runQueue = runQueue;
