@@ -64,10 +64,10 @@ public final class LookupRules {
     }
 
     /**
-     * Returns the name lookups by calls that are opening a connection for a pool of the given kind of peer; null if few
-     * samples show such lookups. Some pools open a connection on the calling thread. Until the connection is open, the
-     * call occupies one of the pool's connections, and other calls wait. The pool does not record this time as use of
-     * the connection.
+     * Returns the name lookups by calls that are opening a connection for a pool of the given kind of peer. Returns
+     * null if few samples show such lookups, or if more samples show calls that use a connection. Some pools open a
+     * connection on the calling thread. Until the connection is open, the call occupies one of the pool's connections,
+     * and other calls wait. The pool does not record this time as use of the connection.
      */
     private static @Nullable Part ofOpeningCalls(Kind peer, ExcessTime excess) {
         Phase waits = switch (peer) {
