@@ -34,7 +34,7 @@ public final class Packages {
         return part.join();
     }
 
-    /** Simulates a task waiting for its other tasks, one after the other. */
+    /** Simulates a task that waits for several tasks, one after the other. */
     public static List<String> all(CompletableFuture<String> part) {
         return Stream.of(part).map(CompletableFuture::join).toList();
     }

@@ -41,7 +41,7 @@ final class NativeThreads {
             return Files.readString(folder.resolve("comm"), StandardCharsets.ISO_8859_1)
                     .strip();
         } catch (IOException e) {
-            return ""; // The thread has ended.
+            return ""; // The thread has ended, so its file no longer exists.
         }
     }
 }

@@ -18,7 +18,8 @@ public record Goal(int qps, Duration latency) {
     }
 
     /**
-     * The number of concurrent calls if calls arrive at exactly this rate and take exactly this time, by Little's law.
+     * The number of concurrent calls if calls arrive at the target rate and each of them takes the target latency. By
+     * Little's law, it is the product of both.
      */
     public int callsAtOnce() {
         return (int) Math.min(Integer.MAX_VALUE, (long) Math.ceil(qps * seconds()));

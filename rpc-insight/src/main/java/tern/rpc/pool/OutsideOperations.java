@@ -158,7 +158,7 @@ public final class OutsideOperations {
     /** The executions of one operation by threads that serve no call. Thread-safe. */
     public static final class Series {
 
-        /** The number of executions after which the usual pause counts as known. */
+        /** The usual pause between two executions counts as known after {@value} executions. */
         private static final int MIN_TIMES = 5;
 
         private static final double WEIGHT = 0.1;
@@ -172,7 +172,10 @@ public final class OutsideOperations {
         /** After {@value} consecutive long pauses, long pauses count as usual, and the usual pause is adapted. */
         private static final int MAX_LATE = 20;
 
-        /** Two reports within this time count as one execution, because two wrappers may measure the same execution. */
+        /**
+         * Two recorded executions that end within 5 ms count as one, because two wrappers may measure the same
+         * execution.
+         */
         private static final long SAME_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
         private static final long MIN_LATE_NANOS = TimeUnit.SECONDS.toNanos(2);

@@ -21,8 +21,8 @@ public final class ResultRows {
     private static final int MAX_STATEMENTS = 1_024;
 
     /**
-     * The length of the periods over which rows are counted. The counts of the current and the previous period are
-     * used.
+     * The length of the periods over which rows are counted, in nanoseconds. The counts of the current and the previous
+     * period are used.
      */
     private static final long PERIOD_NANOS = 5_000_000_000L;
 

@@ -108,8 +108,8 @@ class DatabaseCausesTest {
     }
 
     /**
-     * Two executions of a rare statement take much longer, or as long as usual. These two executions show nothing about
-     * the other statements.
+     * A rare statement runs twice, and takes either much longer than usual or its usual time. These two executions show
+     * nothing about the other statements, which have all become slower.
      */
     @ParameterizedTest
     @ValueSource(doubles = {3, 400})

@@ -182,8 +182,8 @@ public class DelayedThreadsTest {
 
     @ParameterizedTest
     @CsvSource({
-        "30, 60, 110, 45", // each delay is shorter than 20 waits for a processor
-        "30, 160, 500, 95", // the other operations are delayed, too
+        "30, 60, 110, 45", // no operation is delayed by more than 20 waits for a processor
+        "30, 160, 500, 95", // the statement is delayed most, but the other operations are delayed, too
         "300, 60, 250, 45"
     })
     void operationThatIsDelayedLikeTheOthersIsNoCauseOnFullProcessors(double own, double rpc, double sql, double http) {

@@ -10,7 +10,7 @@ import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.diagnosis.cause.Cause.Change;
 import tern.rpc.diagnosis.cause.Cause.Where;
 
-/** Tests which of a cause's lines appear in the text. */
+/** Tests which lines about a cause appear in the text of a diagnosis. */
 class DiagnosisTextTest {
 
     private static String text(double saves) {

@@ -51,7 +51,7 @@ class FullExecutorsTest {
     private Duration held = Duration.ZERO;
     private @Nullable String submitter; // the code that submits most tasks outside of calls; null if calls submit them
     private int othersRunning;
-    private long inner = -1; // tasks that the threads of the executor submit; -1 if unknown
+    private long inner = -1; // the number of tasks that the executor's own threads submit; -1 if unknown
 
     FullExecutorsTest() {
         shop.pools.add(() -> PoolSnapshot.builder("legs", PoolKind.EXECUTOR, THREADS)

@@ -155,7 +155,10 @@ class HangingHoldersTest {
         assertThat(calls.causes()).hasSize(1);
     }
 
-    /** At first, calls wait for the store itself. Soon all others wait for a lock that one waiting call holds. */
+    /**
+     * At first, calls wait for the store itself. Soon all other calls wait for a lock, whose owner is a call that waits
+     * for the store.
+     */
     @ParameterizedTest
     @CsvSource({
         "SQL, PEER FAILS: database: does not answer",

@@ -114,7 +114,7 @@ class OccupiedCarriersTest {
         assertThat(samples.list.get(0).part()).isEqualTo(Part.of(Part.Kind.CARRIER));
     }
 
-    /** Two processors that this process keeps busier than usual. Others keep them as busy as usual. */
+    /** Returns two processors that this process keeps busier than usual. Other processes keep them as busy as usual. */
     private static Machine busierItself() {
         return busy().usually(-1, 1.4, 1.4, 0).delayed(new Machine.Delay(2e6, 3e5, 2, 0.1, true));
     }

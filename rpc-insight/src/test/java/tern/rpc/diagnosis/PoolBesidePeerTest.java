@@ -166,7 +166,7 @@ class PoolBesidePeerTest {
         assertThat(cause("SLOW STATEMENT").change().text()).doesNotContain("a different pool size does not help");
     }
 
-    /** Only calls to another method wait for the slow peer. */
+    /** One method uses the pool, and only a different method uses the slow peer. */
     @Test
     void poolThatBecameSmallerAndASlowPeerOfAnotherMethodAreTwoCauses() {
         pool(PoolKind.JDBC);

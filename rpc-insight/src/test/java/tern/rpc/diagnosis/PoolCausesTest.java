@@ -367,7 +367,10 @@ class PoolCausesTest {
         assertThat(openedBeforeACommand(1).title()).isEqualTo("CONNECTIONS OPEN SLOWLY: jedis");
     }
 
-    /** Timeouts end some commands, and close their connections. Most calls wait until the pool has opened others. */
+    /**
+     * Timeouts end some commands, and close their connections. Most calls wait until the pool has opened new
+     * connections.
+     */
     @ParameterizedTest
     @CsvSource({"REDIS, REDIS, REDIS_CONNECTION", "JDBC, SQL, JDBC_CONNECTION", "HTTP, HTTP, HTTP_CONNECTION"})
     void operationsWhoseTimeoutsCloseConnectionsAreTheCauseOfSlowlyOpenedOnes(

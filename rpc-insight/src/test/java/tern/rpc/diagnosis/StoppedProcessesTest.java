@@ -70,8 +70,8 @@ class StoppedProcessesTest {
     }
 
     /**
-     * Simulates other processes that have become busy, and a process that pauses for a part of the additional time of
-     * each call. Returns the diagnosis.
+     * Simulates other processes that have become busy. Each call takes {@code additional} ms longer than usual, and
+     * this process pauses for {@code millis} ms of this time. Returns the diagnosis.
      */
     private Diagnosis pausedOnABusyMachine(double millis, double additional) {
         shop.machine = withOthers(0.1);

@@ -30,12 +30,15 @@ public final class CommonDelays {
 
     private static final int SEVERAL = 3;
 
-    /** The operations and the calls' own work must together take at least {@value} of the extra time. */
+    /**
+     * A common delay is assumed only if the rules attribute at least {@value} of the time above the calls' usual time
+     * to operations and to the work of the calls' own threads.
+     */
     private static final double NEARLY_ALL = 0.7;
 
     /**
-     * A common delay is assumed only if the slower operations and the calls' own work take at least {@value} of the
-     * measured extra time.
+     * A common delay is assumed only if at least {@value} of the time above the calls' usual time was measured in
+     * operations that became slower and in the work of the calls' own threads.
      */
     private static final double EXPLAINED = 0.5;
 
@@ -44,7 +47,10 @@ public final class CommonDelays {
      */
     private static final double MOST = 0.75;
 
-    /** A common delay is assumed only if no operation's additional time exceeds {@value} of the latency target. */
+    /**
+     * A common delay is assumed only if no operation exceeds its usual time by more than {@value} of the latency
+     * target.
+     */
     private static final double LITTLE = 0.3;
 
     /** An operation counts as slower if it takes at least {@value} times its usual time. */
@@ -76,7 +82,7 @@ public final class CommonDelays {
     }
 
     /**
-     * The change of one operation.
+     * The current and the usual time of one operation.
      *
      * @param group the store or the peer of the operation
      */
@@ -102,8 +108,8 @@ public final class CommonDelays {
     /**
      * If all operations have become a little slower, attributes their time and the calls' own time to one cause: the
      * processors if they are saturated, and otherwise something that the operations share. Does nothing if most of the
-     * extra time was measured in waits for pools or locks, or in operations that hang, because a small delay of each
-     * operation does not explain them.
+     * time above the calls' usual time was measured in waits for pools or locks, or in operations that hang, because a
+     * small delay of each operation does not explain them.
      */
     void passOn(ExcessTime excess, TimesByCause byCause) {
         Times slower = byCause.only(part -> (OPERATIONS.contains(part.kind()) && !OperationNames.isFailing(part.name()))
@@ -120,7 +126,10 @@ public final class CommonDelays {
         slower.longestFirst().forEach(part -> byCause.move(part, cause));
     }
 
-    /** Returns the extra time that was measured in the calls' own work and in the operations that became slower. */
+    /**
+     * Returns the part of the time above the calls' usual time that was measured in the work of the calls' own threads
+     * and in operations that became slower.
+     */
     private double measuredNanos(ExcessTime excess) {
         return excess.times.sum(part -> OWN.contains(part.kind()))
                 + delays().stream()
@@ -129,7 +138,10 @@ public final class CommonDelays {
                         .sum();
     }
 
-    /** Returns whether code takes most of the time, or an operation runs more often than usual. */
+    /**
+     * Returns whether code that uses processor time causes most of the delay of late calls, or whether calls run an
+     * operation more often than usual.
+     */
     private boolean isOneOutstanding(Times slower, double all) {
         return slower.longestFirst().stream()
                 .anyMatch(part -> OPERATIONS.contains(part.kind())
@@ -157,7 +169,7 @@ public final class CommonDelays {
         return delays.stream().sorted(order).toList().get(delays.size() / 2);
     }
 
-    /** Returns the changes of all operations whose usual times are known. */
+    /** Returns the current and usual times of all operations whose usual times are known. */
     private List<Delay> delays() {
         List<Delay> delays = new ArrayList<>();
         for (Phase phase : List.of(Phase.SQL, Phase.REDIS, Phase.HTTP, Phase.RPC)) {

@@ -31,22 +31,25 @@ public final class DatabaseLocks {
     private static final double LEAST_NANOS = 3e6;
 
     /**
-     * The additional times of two statements count as equal if the longer one is at most {@value} times the shorter
-     * one.
+     * The slowdown of a statement is its current time minus its usual time. The slowdowns of two statements count as
+     * equal if the longer one is at most {@value} times the shorter one.
      */
     private static final double SIMILAR = 3;
 
     /**
-     * Reading statements are assumed not to wait for the same lock as writing statements if their additional time is at
-     * most {@value} of the writing statements' additional time. Such a small slowdown may be due to busy processors or
-     * a busy database.
+     * Reading statements are assumed not to wait for the same lock as writing statements if they slow down by at most
+     * {@value} of the time by which the writing statements slow down. Such a small slowdown may be due to busy
+     * processors or a busy database.
      */
     private static final double LITTLE = 0.1;
 
     /** A lock on all tables is reported only if at least {@value} different writing statements wait. */
     private static final int MIN_LOCKED = 3;
 
-    /** Writing statements that take at least this much longer than usual wait for a lock, and not for the log disk. */
+    /**
+     * Writing statements that exceed their usual time by at least {@value} ns wait for a lock, and not for the disk
+     * with the database's log.
+     */
     private static final double HANGING_NANOS = 1e9;
 
     private static final String COMMIT = "commit";
@@ -289,7 +292,7 @@ public final class DatabaseLocks {
                 .orElse(null);
     }
 
-    /** Returns how much longer than usual the statement takes. */
+    /** Returns by how many nanoseconds the statement exceeds its usual time. */
     private double longer(String statement) {
         return each.getOrDefault(statement, 0.0) - operations.usualNamed(Phase.SQL, statement);
     }

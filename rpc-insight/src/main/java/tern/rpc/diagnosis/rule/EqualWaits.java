@@ -17,7 +17,10 @@ public final class EqualWaits {
 
     private static final int MIN_CALLS = 5;
 
-    /** A wait counts as equally long if it differs from the median by at most {@value} of the median. */
+    /**
+     * A wait counts as equally long as the others if it differs from the median of all waits by at most {@value} of the
+     * median.
+     */
     private static final double SAME = 0.05;
 
     private static final double NEARLY_ALL = 0.8;
@@ -47,7 +50,10 @@ public final class EqualWaits {
                         Times.millis(median));
     }
 
-    /** Returns the time that the call spent outside of measured operations, including the wait. */
+    /**
+     * Returns the time that the call spent outside of measured operations, in nanoseconds. The examined wait is part of
+     * this time.
+     */
     private static double ownNanos(EndedCall call) {
         return call.ledger().nanos(Phase.OWN, call.endedNanos());
     }

@@ -33,7 +33,7 @@ final class FieldExecutors {
 
     private record Candidate(Field field, @Nullable Executor value) {
 
-        /** Returns the number of threads; -1 if it is unknown. */
+        /** Returns the number of the executor's threads; -1 if it is unknown. */
         int threads() {
             if (value instanceof ThreadPoolExecutor pool) {
                 return pool.getPoolSize();
@@ -97,7 +97,7 @@ final class FieldExecutors {
 
     private static void addFields(String type, List<Candidate> into) {
         try {
-            // The class is on a stack, so it is already initialized.
+            // Class.forName need not initialize the class: its code is on a stack, so it is already initialized.
             Class<?> known = Class.forName(type, false, Thread.currentThread().getContextClassLoader());
             for (Field field : known.getDeclaredFields()) {
                 if (Executor.class.isAssignableFrom(field.getType())) {
@@ -105,12 +105,15 @@ final class FieldExecutors {
                 }
             }
         } catch (ClassNotFoundException | LinkageError e) {
-            // An executor in a class of another class loader is not found.
+            // The context class loader cannot load the class, so the executors in its fields are not found.
             return;
         }
     }
 
-    /** Returns the executor in a static field; null for an instance field, because the object is unknown. */
+    /**
+     * Returns the executor in a static field; null for an instance field, because the object that contains the field is
+     * unknown.
+     */
     private static @Nullable Executor valueOf(Field field) {
         if (!Modifier.isStatic(field.getModifiers())) {
             return null;

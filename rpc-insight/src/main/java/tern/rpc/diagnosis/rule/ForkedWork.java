@@ -45,8 +45,8 @@ public final class ForkedWork extends Rule {
     private static final double NEARLY_ALWAYS = 0.8;
 
     /**
-     * A wait is examined only if there are at least {@value} samples of it. Fewer samples do not show whether the pool
-     * had a free thread.
+     * A wait is examined only if there are at least {@value} samples of it. Fewer samples do not show whether the
+     * common pool had a free thread.
      */
     private static final int MIN_LOOKS = 4;
 
@@ -62,7 +62,10 @@ public final class ForkedWork extends Rule {
      */
     private static final int MIN_SEARCHING = 4;
 
-    /** Callers are assumed to search without a pause if at least {@value} of the samples show a search. */
+    /**
+     * Callers of parallel streams are assumed to search for items without a pause if at least {@value} of the samples
+     * show a search.
+     */
     private static final double SEARCHING = 0.1;
 
     /** The activities and waits that can occur while one item of a parallel stream is processed. */
@@ -170,7 +173,7 @@ public final class ForkedWork extends Rule {
                 : "threads  all busy while tasks waited, at " + full + " of " + all.size() + " samples of late calls";
     }
 
-    /** Returns whether calls waited for a thread of the full common pool in most samples of HTTP exchanges. */
+    /** Returns whether most samples of HTTP exchanges show a call that waits for a thread of the full common pool. */
     private boolean answersAwaitPool() {
         int looks = 0;
         int waits = 0;

@@ -29,7 +29,7 @@ public final class HeldConnections {
     private static final int MAX_READ = 4;
 
     private final Map<Holders, ConnectionUse> uses = new IdentityHashMap<>();
-    private long halved; // the time when the weights were last halved; 0 before the first inspection
+    private long halved; // the time when the weights of all inspections were last halved; 0 before the first inspection
 
     public void look(List<PoolSource> pools, long now) {
         if (halved == 0) {
@@ -68,8 +68,8 @@ public final class HeldConnections {
     }
 
     /**
-     * Returns whether the diagnosis shows the holder's code: the holder serves no call, or its call is waiting for
-     * another connection.
+     * Returns whether the diagnosis shows the code of the thread that holds a connection. This is the case if the
+     * thread serves no call, or if its call is waiting for another connection.
      */
     private static boolean isTelling(Holder holder) {
         return !holder.call().isOpen() || holder.call().phase() == Phase.JDBC_CONNECTION;

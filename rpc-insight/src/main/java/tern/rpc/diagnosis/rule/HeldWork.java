@@ -15,8 +15,8 @@ import tern.rpc.diagnosis.pool.ConnectionUse;
 
 /**
  * Finds the work that makes calls hold the connections of a pool for longer than usual. Earlier rules may have
- * attributed the extra time of a holder's operation to another cause. For example, an exchange may wait for the lookup
- * of a host name.
+ * attributed the slowdown of an operation during which calls hold a connection to another cause. For example, an
+ * exchange may wait for the lookup of a host name.
  */
 final class HeldWork {
 
@@ -32,13 +32,14 @@ final class HeldWork {
     }
 
     /**
-     * Weights each kind of extra work of calls by its share of the time for which connections are in use. Omits work
-     * during which calls hold no connection, and operations of holders that take no extra time. Pauses keep their share
+     * Divides the time for which connections are in use among the causes that make calls work longer than usual. Each
+     * cause gets the share of this time that the holders of connections spend on the work. Omits work during which
+     * calls hold no connection, and operations that take no longer than usual. Pauses of the process keep their share
      * of the calls' time, because a pause stops all holders.
      *
      * @param pool the wait for the pool
      * @param use the activities of the connections' holders
-     * @param pauses the extra time of pauses during the work of calls
+     * @param pauses the time by which pauses during the work of calls exceed the usual time
      * @param isNew returns whether an operation has no usual time; the calls that run a new operation may not have
      *     ended yet
      */
@@ -71,7 +72,7 @@ final class HeldWork {
         weighted.addAll(causes, causes.sum() <= 0 ? 0 : share / causes.sum());
     }
 
-    /** Returns the causes of the extra time that calls spend on the work of holders, with their times. */
+    /** Returns the causes that make calls spend more time than usual on the given work of holders, with their times. */
     private Times causesOf(Part held) {
         if (held.equals(Account.OWN)) {
             return causes(part -> !Baseline.isPause(part) && Baseline.isOwn(part));

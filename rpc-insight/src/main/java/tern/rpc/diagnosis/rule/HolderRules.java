@@ -39,7 +39,10 @@ public final class HolderRules extends Rule {
     private static final Set<Kind> OUTSIDE =
             EnumSet.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC, Kind.SOCKET, Kind.FILE, Kind.RESOLVER);
 
-    /** The kinds of causes to which earlier rules may have attributed the operations of holders. */
+    /**
+     * The kinds of causes to which earlier rules may have attributed the operations of calls that hold a lock or
+     * permit.
+     */
     private static final Set<Kind> KNOWN = EnumSet.copyOf(OUTSIDE);
 
     static {
@@ -53,12 +56,15 @@ public final class HolderRules extends Rule {
     private static final Set<Kind> INSIDE = EnumSet.of(Kind.COMPUTING, Kind.SLEEP, Kind.NATIVE, Kind.LOG);
 
     /**
-     * The holders' work can be the cause of a wait only if it takes longer than usual by at least {@value} of the
-     * latency target.
+     * The work of the calls that hold a lock or permit can be the cause of a wait only if it takes longer than usual by
+     * at least {@value} of the latency target.
      */
     private static final double GROWN = 0.05;
 
-    /** An operation counts as belonging to a lock only if the wait for the lock takes at least {@value} of its time. */
+    /**
+     * An operation is attributed to a lock only if the wait for the lock takes at least {@value} of the operation's
+     * time.
+     */
     private static final double NOTABLE_WAIT = 0.25;
 
     /** An operation counts as usual if its time is at most {@value} times its usual time. */
@@ -89,8 +95,8 @@ public final class HolderRules extends Rule {
                             || (isLimited(part) && INSIDE.contains(work.kind()))
                             || isPauseOfRetry(work));
             if (work != null && isKnown && hasGrown(work)) {
-                // The holder's work may already be part of another cause. For example, all host name lookups together
-                // are one cause.
+                // Earlier rules may have attributed the work of the lock's or permit's holder to another cause. For
+                // example, all host name lookups together are one cause.
                 Part measured = work;
                 Times causes = byCause.causesOf(measured::equals).only(cause -> !cause.equals(part));
                 Times one = new Times();
@@ -101,7 +107,10 @@ public final class HolderRules extends Rule {
         }
     }
 
-    /** Returns whether the holders pause before they repeat a failed operation. Its peer is then the cause. */
+    /**
+     * Returns whether the calls that hold the lock or permit pause before they repeat a failed operation. The peer of
+     * the operation is then the cause.
+     */
     private boolean isPauseOfRetry(Part work) {
         return work.kind() == Kind.SLEEP && new RepeatedOperations(excess, operations).failedIn(work) != null;
     }
@@ -194,7 +203,8 @@ public final class HolderRules extends Rule {
             others = new Times();
         }
         if (!isOfCall) {
-            // These holders may use different peers than the calls. Only a peer that answers nobody is a likely reason.
+            // Threads that serve no call may use different peers than the calls. Only a peer that answers nobody is
+            // then a likely reason.
             others = others.only(cause -> cause.name().endsWith(Part.SILENT));
             others.addAll(byCause.only(cause -> cause.kind() == kind && silentPeers.isSilent(cause)), 1);
         }
@@ -231,8 +241,8 @@ public final class HolderRules extends Rule {
     }
 
     /**
-     * Returns the other causes of the given operations' extra time, such as the lookup of a host name during an
-     * exchange, or a database that does not answer.
+     * Returns the causes, other than the operations themselves, that earlier rules have found for the slowdown of the
+     * given operations. Examples are the lookup of a host name during an exchange, and a database that does not answer.
      */
     private Times otherCausesOf(Phase phase, Kind kind, Times operation) {
         Times apart = excess.samples.movedFrom(phase);
@@ -241,8 +251,8 @@ public final class HolderRules extends Rule {
     }
 
     /**
-     * Returns the extra time of operations of the given kind in the methods that wait for the lock. If these methods
-     * run no such operation, returns the extra time of the operations of all calls.
+     * Returns the time by which each operation of the given kind exceeds its usual time in the methods that wait for
+     * the lock. If these methods run no such operation, returns these times for the operations of all calls.
      */
     private Times operationsWith(Part lock, Kind kind) {
         Times ended = excess.ofMethodsWith(lock).only(other -> other.kind() == kind);
@@ -318,7 +328,8 @@ public final class HolderRules extends Rule {
         if (isLock || LibraryWaits.isOwnPool(part) || isQueue(part, samples)) {
             return samples.likelyHolders(part);
         }
-        // If the application limits concurrent work with a Condition, stacks show only a wait for a signal.
+        // If the application limits concurrent work with a Condition, the stacks of the waiting calls show only a wait
+        // for a signal.
         LikelyHolders.Activity activity = isSignal(part, samples) ? samples.likelyHolders(part) : null;
         return activity != null && activity.phase().isOperation() ? activity : null;
     }
@@ -350,8 +361,9 @@ public final class HolderRules extends Rule {
     }
 
     /**
-     * Returns whether the work of the likely holders takes longer than usual. The usual time of this work is unknown,
-     * so the time of the work is compared with the time that calls usually spend outside of operations.
+     * Returns whether the work of the calls that likely hold the lock or permit takes longer than usual. The usual time
+     * of this work is unknown, so the time of the work is compared with the time that calls usually spend outside of
+     * operations.
      */
     private boolean hasGrown(Part work) {
         return excess.badByMethod().keySet().stream().anyMatch(method -> {

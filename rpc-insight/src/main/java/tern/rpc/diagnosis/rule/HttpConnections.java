@@ -29,8 +29,8 @@ import tern.rpc.diagnosis.sample.SampledCall;
 public final class HttpConnections {
 
     /**
-     * The connections are reported as the cause only if at least {@value} samples show calls waiting for a connection,
-     * or at least {@value} calls opened one.
+     * HTTP connections are reported as the cause of slow exchanges only if at least {@value} samples show calls waiting
+     * for a connection, or at least {@value} calls opened one.
      */
     private static final int MIN_WAITS = 3;
 
@@ -41,7 +41,9 @@ public final class HttpConnections {
      */
     private static final int MIN_LEAKING = 20;
 
-    /** New clients can be the cause only if the process creates at least {@value} clients per late or failed call. */
+    /**
+     * New HTTP clients can be the cause only if the process creates at least {@value} clients per late or failed call.
+     */
     private static final double MANY_CLIENTS = 0.3;
 
     private static final double MIN_CLIENTS = 1; // per second

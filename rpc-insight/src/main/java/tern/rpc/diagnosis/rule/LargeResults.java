@@ -44,7 +44,7 @@ public final class LargeResults {
      */
     private static final double MOSTLY = 0.8;
 
-    /** The time that is usually sufficient to read a row over the network and create its object. */
+    /** The time that is usually sufficient to read a row over the network and create its object, in nanoseconds. */
     private static final double NANOS_OF_ROW = 50e3;
 
     private final Evidence evidence;

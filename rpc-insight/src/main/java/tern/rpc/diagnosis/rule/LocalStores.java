@@ -38,8 +38,8 @@ final class LocalStores extends Rule {
 
     /**
      * Attributes three kinds of time to the operation that makes a server on this machine keep the processors busy: the
-     * waits for a processor, the extra time of all operations of the server, and the extra time of other operations
-     * that have become slower to a lesser degree.
+     * waits for a processor, the slowdown of all operations of the server, and the smaller slowdown of other
+     * operations.
      *
      * @return whether there is such an operation
      */
@@ -70,9 +70,9 @@ final class LocalStores extends Rule {
     }
 
     /**
-     * Returns the operation that makes a server on this machine keep the processors busy; null if there is none. The
-     * operation is either additional, and then slows down the other operations of the server, or it is slower than
-     * usual and takes most of the extra time.
+     * Returns the operation that makes a server on this machine keep the processors busy; null if there is none. Either
+     * calls do not usually run the operation or run it more often than usual. The operation then slows down the other
+     * operations of the server. Or the operation is slower than usual and causes most of the delay of late calls.
      */
     private @Nullable Part busyWith(Busiest busiest) {
         Kind kind = busiest.operations();

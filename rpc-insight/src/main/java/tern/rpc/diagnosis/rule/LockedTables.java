@@ -42,10 +42,13 @@ public final class LockedTables {
      */
     private static final double MARGIN_TARGETS = 0.5;
 
-    /** An answer is recorded only when its call ends. The call may have received it this much earlier. */
+    /**
+     * The maximum time between the answer of a database and the end of the call that received the answer, as a multiple
+     * of the latency target. An answer is recorded only when its call ends.
+     */
     private static final double RECORDED_TARGETS = 2;
 
-    /** The places where databases show which session holds a lock. */
+    /** The views in which databases show which session holds a lock. */
     static final String SESSIONS = "PostgreSQL: pg_blocking_pids(pid) in pg_stat_activity; MySQL and MariaDB:"
             + " sys.schema_table_lock_waits, performance_schema.metadata_locks";
 
@@ -130,7 +133,7 @@ public final class LockedTables {
                         && Statements.tables(entry.name()).contains(locked.table()));
     }
 
-    /** Returns the calls that have been executing a statement of the data source for longer than the target. */
+    /** Returns the calls that have been executing a statement of the data source for longer than the latency target. */
     private List<Hanging> hanging(String store) {
         List<Hanging> hanging = new ArrayList<>();
         for (ExcessTime.Counted counted : excess.accounts) {

@@ -19,7 +19,8 @@ import tern.rpc.diagnosis.stack.NameLookups;
 public final class LookupRules {
 
     /**
-     * If at least {@value} operations of the same kind took about their usual time, lookups do not explain the wait.
+     * If at least {@value} operations of the kind that calls wait for took about their usual time, lookups do not
+     * explain the wait.
      */
     private static final int MIN_QUICK = 3;
 
@@ -63,9 +64,10 @@ public final class LookupRules {
     }
 
     /**
-     * Returns the name lookups by calls that are opening a connection for a pool of the given kind of peer; null if
-     * such calls occupy only a few of the pool's places. Some pools open a connection on the calling thread. Until the
-     * connection is open, the call occupies a place that other calls wait for, but the pool records no use of it.
+     * Returns the name lookups by calls that are opening a connection for a pool of the given kind of peer. Returns
+     * null if few samples show such lookups, or if more samples show calls that use a connection. Some pools open a
+     * connection on the calling thread. Until the connection is open, the call occupies one of the pool's connections,
+     * and other calls wait. The pool does not record this time as use of the connection.
      */
     private static @Nullable Part ofOpeningCalls(Kind peer, ExcessTime excess) {
         Phase waits = switch (peer) {

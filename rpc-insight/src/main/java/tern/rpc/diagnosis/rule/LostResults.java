@@ -20,7 +20,10 @@ public final class LostResults {
     /** A result can count as lost only if calls wait for it for at least {@value} times the latency target. */
     private static final double LONG_TARGETS = 10;
 
-    /** Another call is assumed to have begun later if it ended after {@value} of the waiting call's time. */
+    /**
+     * A different call to the same method is assumed to have begun after the waiting call if it ended after at least
+     * {@value} of the time for which the waiting call has been running.
+     */
     private static final double LATER = 0.5;
 
     private LostResults() {}

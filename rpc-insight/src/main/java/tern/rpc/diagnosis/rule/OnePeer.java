@@ -24,10 +24,12 @@ import tern.rpc.diagnosis.stack.StackReader;
  */
 final class OnePeer extends Rule {
 
-    /** Operations are merged only if at least two of them take {@value} of the extra time each. */
+    /** Operations are merged only if at least two of them each cause {@value} of the delay of late calls. */
     private static final double NOTABLE = 0.05;
 
-    /** Matches the name of a failed peer that ends with an exception of its code. */
+    /**
+     * Matches the name of a failed peer that ends with the name of an exception, which the code of the peer has thrown.
+     */
     private static final Pattern EXCEPTION = Pattern.compile("(?:Exception|Error)\\b[^:]*$");
 
     /** The text between the peer and its failure in the name of a failed peer. */
@@ -62,7 +64,10 @@ final class OnePeer extends Rule {
         return all != null ? all : OperationNames.store(part.name());
     }
 
-    /** Returns whether the operation is slow because of its peer, and not because of its number or its timeout. */
+    /**
+     * Returns whether the operation is slow because of its peer. Returns false if the reason is the number of
+     * operations, a timeout, or a failure.
+     */
     private boolean isSick(Part part) {
         return !part.name().startsWith(StackReader.CALLED)
                 && !OperationNames.isFailing(part.name())
@@ -103,9 +108,10 @@ final class OnePeer extends Rule {
     }
 
     /**
-     * Returns the part that represents the peer. A Redis server runs one command after another, so several slow
-     * commands show that the server is slow. A peer may answer other requests as quickly as usual, so the longest
-     * operation represents it, unless earlier rules have found that the whole peer is slow.
+     * Returns the cause that represents the peer: the whole peer, or its longest operation. A Redis server runs one
+     * command after another, so several slow commands show that the server is slow. Any other peer may answer other
+     * requests as quickly as usual, so its longest operation represents it, unless earlier rules have found that the
+     * whole peer is slow.
      */
     private static Part causeOf(Kind kind, String peer, List<Part> parts) {
         Part all = peer.isEmpty() ? Part.of(kind) : new Part(kind, OperationNames.ALL + peer);

@@ -80,8 +80,8 @@ public final class OtherTasks {
     private double share(ObservedPool pool) {
         PoolSnapshot.OtherTasks others = pool.since().others();
         double ranNanos = pool.since().held().toNanos();
-        // If no line of application code is known, a library submitted these tasks, possibly on behalf of a call, for
-        // example when an asynchronous answer arrives.
+        // If the submitting code is unknown, a library submitted the tasks, possibly on behalf of a call, for example
+        // when an asynchronous answer arrived.
         if (others == null || others.submittedIn() == null || ranNanos < 0) {
             return 0;
         }
@@ -91,7 +91,7 @@ public final class OtherTasks {
                 : (double) others.running() / Math.max(1, pool.now().active());
     }
 
-    /** Returns the cause description for the executor. */
+    /** Returns the cause description for an executor that is busy with tasks that no call has submitted. */
     public CauseDescription describe(PoolVerdict executor) {
         PoolSnapshot now = executor.pool().now();
         PoolSnapshot since = executor.pool().since();

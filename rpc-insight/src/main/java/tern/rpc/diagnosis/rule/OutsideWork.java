@@ -89,8 +89,9 @@ public final class OutsideWork {
     }
 
     /**
-     * Returns the usual time of the operation; negative if it is unknown. If it is unknown outside of calls, returns
-     * the usual time in calls. A task's operations count as operations of its call until the call has ended.
+     * Returns the usual time of an operation that threads outside of calls run; negative if it is unknown. If only its
+     * usual time in calls is known, returns this time. The usual time in calls includes tasks: an operation of a task
+     * counts as an operation of the task's call until the call has ended.
      */
     private double usualNanos(OutsideOperations.Timed timed) {
         double outside = evidence.usual().reliableFigure(Baseline.OUTSIDE + timed.key());

@@ -34,14 +34,14 @@ final class PoolRules extends Rule {
     private static final double MIN_OTHER_WORK = 0.1;
 
     /**
-     * The extra work of the calls that hold connections can be the cause of a wait for the pool only if it takes at
-     * least {@value} of the wait.
+     * The work that calls do longer than usual while they hold connections can be the cause of a wait for the pool only
+     * if this work takes at least {@value} of the wait.
      */
     private static final double MIN_WORK = 0.05;
 
     /**
-     * The calls' extra work can be the cause of a full pool only if it takes at least {@value} of the time for which
-     * calls hold connections.
+     * The work that calls do longer than usual can be the cause of a full pool only if it takes at least {@value} of
+     * the time for which calls hold connections.
      */
     private static final double MIN_EXPLAINED = 0.2;
 
@@ -56,7 +56,10 @@ final class PoolRules extends Rule {
      */
     private static final int MIN_TIMED_OUT = 3;
 
-    /** A smaller pool size can be the cause of late calls only if they began at most this time after the change. */
+    /**
+     * A smaller pool size can be the cause of late calls only if the calls became late within a minute after the pool
+     * became smaller.
+     */
     private static final long RECENT_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     private static final double HALF = 0.5;
@@ -86,8 +89,8 @@ final class PoolRules extends Rule {
             Kind operation = operationOf(verdict);
             boolean slow = verdict.reason() == PoolVerdict.Reason.SLOW_TO_USE;
             boolean full = slow || verdict.reason() == PoolVerdict.Reason.TOO_SMALL;
-            // The mean time of use includes only completed uses, which may be as short as usual while other uses do not
-            // end.
+            // The mean time for which connections are used includes only completed uses. They may be as short as usual
+            // while other calls hang and keep their connections.
             Phase used = operation == null ? Phase.SQL : Operations.phase(operation);
             boolean hangs = full
                     && used != null
@@ -109,7 +112,8 @@ final class PoolRules extends Rule {
             if (!slow && !hangs) {
                 continue;
             }
-            // If calls hang in their operations, often none of them has waited for a connection.
+            // If calls hang in their operations, often none of the hanging calls has waited for a connection. Therefore
+            // the work comes from the causes of the operations, and not from the calls that waited.
             Times work = operation != null && hangs
                     ? byCause.causesOf(measured -> measured.kind() == operation).only(PoolRules::mayHold)
                     : workOfHolders().only(other -> operation == null || other.kind() != Kind.ELSEWHERE);
@@ -129,7 +133,8 @@ final class PoolRules extends Rule {
             }
             ConnectionUse use = verdict.pool().use();
             boolean isUseKnown = use != null && use.isKnown();
-            // The calls that hold connections may do different work from the calls waiting for one.
+            // The calls that hold connections may do different work from the calls waiting for one. If the work of the
+            // holders is known, the causes of all calls are considered.
             work = PausedWork.of(
                     isUseKnown ? byCause.only(PoolRules::mayHold) : work,
                     excess.account,
@@ -143,7 +148,8 @@ final class PoolRules extends Rule {
                 }
             }
             if (operation != null && !hangs && work.sum(operation) <= 0 && work.sum() < MIN_WORK * byCause.of(part)) {
-                // The operations take their usual time, and the other work is too short to explain the wait.
+                // The operations take their usual time, and the other work of the calls is too short to explain the
+                // wait, so the pool is too small.
                 pools.put(verdict.name(), verdict.tooSmall());
                 continue;
             }
@@ -216,8 +222,8 @@ final class PoolRules extends Rule {
     }
 
     /**
-     * Returns the work during which calls hold a connection: the causes of the extra time of operations of the given
-     * kind, and the pauses of the machine. If the operations take no extra time, returns all work.
+     * Returns the work during which calls hold a connection: the causes that make operations of the given kind slower
+     * than usual, and the pauses of the machine. If the operations take no longer than usual, returns all work.
      *
      * @param operation the kind of operation for which calls borrow connections; null if there is no such kind
      */
@@ -245,8 +251,9 @@ final class PoolRules extends Rule {
     }
 
     /**
-     * Returns the extra time of the calls that waited for a pool or a worker. The result does not include the waits for
-     * the pool or the worker. The calls that hold the connections are assumed to do the same work as the waiting calls.
+     * Returns by how much the calls that waited for a pool or a worker exceed their usual time, by cause. The result
+     * does not include the waits for the pool or the worker. The calls that hold the connections are assumed to do the
+     * same work as the waiting calls.
      */
     private Times workOfHolders() {
         Times byHolders = excess.ofCallsWith(other -> other.kind() == Kind.POOL || other.kind() == Kind.QUEUE)

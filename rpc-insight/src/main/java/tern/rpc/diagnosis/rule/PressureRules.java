@@ -7,31 +7,31 @@ import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
 
 /**
- * While threads wait for memory or for a disk, attributes the calls' extra time to the lack of memory or to the disk.
+ * While threads wait for memory or for a disk, attributes the delay of late calls to the lack of memory or to the disk.
  * No stack shows a wait for memory or for a disk. Instead, code, the garbage collector and operations seem to become
  * slower.
  */
 final class PressureRules extends Rule {
 
     /**
-     * Activities and waits that may contain waits for memory or for a disk must together take at least {@value} of the
-     * extra time.
+     * Activities and waits that may contain waits for memory or for a disk are sufficient evidence only if they take at
+     * least {@value} of the time above the calls' usual time.
      */
     private static final double MUCH = 0.3;
 
     private static final double NOTABLE = 0.1;
 
-    /** An activity or wait that takes more than {@value} of the extra time remains a separate cause. */
+    /**
+     * An activity or wait that takes more than {@value} of the time above the calls' usual time remains a separate
+     * cause.
+     */
     private static final double NEARLY_ALL = 0.9;
 
     /** The kinds of activities and waits whose times include waits for memory that are not measured separately. */
     private static final Set<Kind> BY_MEMORY =
             EnumSet.of(Kind.NATIVE, Kind.JVM_PAUSE, Kind.OUTSIDE, Kind.COLLECTOR, Kind.UNEXPLAINED, Kind.CLASS_LOADING);
 
-    /**
-     * The kinds of activities that also take longer if the machine lacks memory. Other kinds of activities are not
-     * affected.
-     */
+    /** The kinds of activities that also take longer if the machine lacks memory. */
     private static final Set<Kind> SLOWED =
             EnumSet.of(Kind.COMPUTING, Kind.FILE, Kind.LOG, Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC, Kind.RUN_QUEUE);
 

@@ -21,12 +21,12 @@ import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
- * If the processors are saturated or throttled, attributes the extra time of calls to the processors, or to the code
- * that uses the processors.
+ * If the processors are saturated or throttled, attributes the time above the calls' usual time to the processors, or
+ * to the code that uses the processors.
  */
 final class ProcessorRules extends Rule {
 
-    /** Times of less than {@value} of the extra time are ignored. */
+    /** Activities and waits of less than {@value} of the time above the calls' usual time are ignored. */
     private static final double NOTABLE = 0.1;
 
     private static final double HALF = 0.5;
@@ -37,11 +37,12 @@ final class ProcessorRules extends Rule {
      */
     private static final double MOSTLY_THROTTLED = 0.25;
 
-    /** Work counts as slower if it takes at least {@value} of the extra time. */
+    /** A kind of work counts as slower if it takes at least {@value} of the time above the calls' usual time. */
     private static final double SMALL = 0.05;
 
     /**
-     * An operation that takes more than {@value} of the extra time is a separate cause, even if all work takes longer.
+     * An operation that takes more than {@value} of the time above the calls' usual time is a separate cause, even if
+     * all other work takes longer, too.
      */
     private static final double NOT_ALONE = 0.75;
 
@@ -49,7 +50,7 @@ final class ProcessorRules extends Rule {
             EnumSet.of(Kind.RUN_QUEUE, Kind.COMPUTING, Kind.UNEXPLAINED, Kind.QUEUE, Kind.OUTSIDE);
 
     /**
-     * Pauses of the whole process are not attributed to busy processors if they take at least this long, and at least
+     * Pauses of the whole process are not attributed to busy processors if they take at least {@value} ns, and at least
      * half of a call's time. The second condition is needed because a long call may contain many short pauses.
      */
     private static final double LONG_PAUSE_NANOS = 5e8;
@@ -61,18 +62,18 @@ final class ProcessorRules extends Rule {
     private static final int SEVERAL = 3;
 
     /**
-     * Busy processors delay work only by milliseconds. They do not explain a delay of at least {@value} times the
-     * maximum delay of an operation that stands out, even if nothing else is slower.
+     * Busy processors delay an operation only by milliseconds. They do not explain an operation that takes at least
+     * {@value} times their maximum delay, even if no other operation is slower.
      */
     private static final double FAR_LONGER = 5;
 
     /**
-     * Code that uses processor time counts as the cause of the waits for a processor only if it takes at least
-     * {@value} of the target in each call that runs it.
+     * Code that uses processor time counts as the cause of the waits for a processor only if it takes at least {@value}
+     * of the latency target in each call that runs it.
      */
     private static final double MUCH_OF_TARGET = 0.25;
 
-    /** A call hangs if it takes more than this multiple of the latency target. */
+    /** A call hangs if it takes more than {@value} times the latency target. */
     private static final double HANGING = 10;
 
     private final OperationCounts counts;
@@ -106,7 +107,10 @@ final class ProcessorRules extends Rule {
         }
     }
 
-    /** Returns the share of the time of the given part that calls spent in it before they began to hang. */
+    /**
+     * Returns which share of the time of the given activity or wait passed before calls began to hang. A call hangs
+     * after {@link #HANGING} times the latency target.
+     */
     private double shareWithoutHanging(Part part) {
         double limit = HANGING * evidence.targetNanos();
         double all = 0;
@@ -150,17 +154,17 @@ final class ProcessorRules extends Rule {
     }
 
     /**
-     * Attributes the extra time of operations to the processors, if the processors are saturated and operations of
+     * Attributes the slowdown of operations to the processors, if the processors are saturated and operations of
      * several kinds are slower. While the processors are saturated, the calls' threads, the event loops and possibly
      * the servers on this machine wait for processors. If work other than calls saturates the processors, three slower
      * operations of one kind are enough, because their server may run on this machine. Two kinds of causes remain
-     * separate: an activity or wait that takes most of the extra time, and code whose processor time exceeds the time
-     * of the slower operations. An operation that was delayed far more than all others is always separate, and its time
-     * does not count for these comparisons. There are two exceptions. All operations of a kind together are not a
-     * separate cause if work other than calls saturates the processors and operations of another kind are slower, too.
-     * A single operation is not a separate cause if threads of this process that serve no call take the processors and
-     * calls measurably wait for a processor. If threads that serve calls wait for a processor as briefly as usual, the
-     * processors are not the cause. Low-priority processes, for example, saturate the processors without delaying
+     * separate: an activity or wait that causes most of the delay of late calls, and code whose processor time exceeds
+     * the time of the slower operations. An operation that was delayed far more than all others is always separate, and
+     * its time does not count for these comparisons. There are two exceptions. All operations of a kind together are
+     * not a separate cause if work other than calls saturates the processors and operations of another kind are slower,
+     * too. A single operation is not a separate cause if threads of this process that serve no call take the processors
+     * and calls measurably wait for a processor. If threads that serve calls wait for a processor as briefly as usual,
+     * the processors are not the cause. Low-priority processes, for example, saturate the processors without delaying
      * calls. If the processors are usually about as busy as they are now, calls must also wait for a processor
      * measurably.
      */
@@ -197,12 +201,18 @@ final class ProcessorRules extends Rule {
         }
     }
 
-    /** Returns the extra time without the operations that busy processors cannot explain. */
+    /**
+     * Returns the time above the calls' usual time, without the activities and waits that busy processors cannot
+     * explain.
+     */
     private double allButOutstanding() {
         return byCause.only(part -> !isFarLonger(part)).sum();
     }
 
-    /** Returns whether busy processors cannot explain the long time of the given operation or of unexplained work. */
+    /**
+     * Returns whether the given operation, or the given unexplained work, takes too long to be explained by busy
+     * processors.
+     */
     private boolean isFarLonger(Part part) {
         Phase phase = Operations.phase(part.kind());
         double nanos = phase == null
@@ -217,9 +227,9 @@ final class ProcessorRules extends Rule {
     }
 
     /**
-     * Returns whether saturated processors may explain the extra time of the given activity. Busy processors make
-     * operations slower. They do not explain why calls run different operations, run operations more often, or wait
-     * much longer for one operation than for all others.
+     * Returns whether saturated processors may explain why the given activity takes longer than usual. Busy processors
+     * make operations slower. They do not explain why calls run different operations, run operations more often, or
+     * wait much longer for one operation than for all others.
      */
     private boolean mayWait(Part part) {
         return Operations.phase(part.kind()) != null
@@ -230,8 +240,8 @@ final class ProcessorRules extends Rule {
     }
 
     /**
-     * Returns true if the given activity or wait takes most of the extra time and saturated processors do not explain
-     * why it takes more than everything else.
+     * Returns true if the given activity or wait causes most of the delay of late calls, and saturated processors do
+     * not explain why it takes longer than everything else.
      *
      * @param kinds the number of kinds of operations that have become slower
      */
@@ -281,8 +291,8 @@ final class ProcessorRules extends Rule {
     }
 
     /**
-     * Returns whether the given operation takes most of the extra time because threads of this process that serve no
-     * call take the processors. The threads that serve calls then also wait measurably for a processor.
+     * Returns whether the given operation causes most of the delay of late calls because threads of this process that
+     * serve no call take the processors. The threads that serve calls then also wait measurably for a processor.
      */
     private boolean isDelayedByOtherThreads(Part part) {
         return Operations.phase(part.kind()) != null
@@ -298,7 +308,7 @@ final class ProcessorRules extends Rule {
 
     /**
      * Returns whether all operations of the given kind have become slower while work other than calls saturates the
-     * processors. Short operations then take only a small part of the extra time.
+     * processors. Short operations then take only a small part of the time above the calls' usual time.
      */
     private boolean areAllStarved(Kind kind, Times waiting) {
         return isFullOfOtherWork()
@@ -336,11 +346,12 @@ final class ProcessorRules extends Rule {
 
     /**
      * Attributes the wait for a processor to the code that uses processor time in calls. This process, and not the
-     * other processes, must be responsible for the busier processors. In addition, one of the code's methods must use
-     * most of the process's time, or the code's extra time must be at least as long as the wait, or virtual threads
-     * wait for the carrier threads and one method uses most of the processor time. In the last two cases, the collector
-     * and threads without calls must not use most of the process's time. The wait may be longer than the extra time,
-     * because calls that compute also wait for each other.
+     * other processes, must be responsible for the busier processors. In addition, one of three conditions must be met.
+     * First, one method uses most of the process's time. Second, the code exceeds its usual time by at least the length
+     * of the wait. Third, virtual threads wait for the carrier threads, and one method uses most of the processor time
+     * of calls. In the second and third case, the collector and threads without calls must not use most of the
+     * process's time. The wait may also be longer than the slowdown of the code, because calls that compute wait for
+     * each other.
      */
     void passOnToOwnCode() {
         Machine machine = evidence.machine();
@@ -357,7 +368,10 @@ final class ProcessorRules extends Rule {
         }
     }
 
-    /** Returns whether virtual threads wait for a carrier thread, and the calls of one method keep processors busy. */
+    /**
+     * Returns whether virtual threads wait for a carrier thread, and one method uses most of the processor time of
+     * calls.
+     */
     private boolean areCarriersBusyWith(Times code) {
         Part main = code.isEmpty() ? null : code.longestFirst().get(0);
         double waits = excess.times.of(Part.of(Kind.CARRIER));

@@ -40,10 +40,11 @@ final class RedisStops {
     private static final double GROWTH = 0.5;
 
     /**
-     * A command of a thread that serves no call is assumed to block the server only if its additional time is long
-     * enough: at least {@value} times the mean additional time of each waiting command. The mean covers all calls. It
-     * is smaller than the blocking command's additional time for two reasons: not every command waits, and a waiting
-     * command waits only for the remaining part of the blocking command.
+     * A command of a thread that serves no call is assumed to block the server only if it exceeds its usual time by at
+     * least {@value} times the mean slowdown of the waiting commands. The slowdown of a command is its current time
+     * minus its usual time. The mean covers all calls. It is smaller than the slowdown of the blocking command for two
+     * reasons: not every command waits, and a waiting command waits only for the remaining part of the blocking
+     * command.
      */
     private static final double LONGER_OUTSIDE = 1.5;
 
@@ -79,8 +80,9 @@ final class RedisStops {
     }
 
     /**
-     * Returns whether the given new command takes much longer than the mean additional time of every other command.
-     * The mean covers all calls: the late calls are those whose commands waited longest for the new command.
+     * Returns whether the given new command takes much longer than the mean slowdown of every other command, that is,
+     * the mean time above its usual time. The mean covers all calls: the late calls are those whose commands waited
+     * longest for the new command.
      */
     private boolean isNewAndLongest(String name, double each) {
         Map<String, Double> others = new HashMap<>(operations.each(Phase.REDIS));
@@ -131,9 +133,9 @@ final class RedisStops {
 
     /**
      * Returns a command that blocks the Redis server of the given commands and does not belong to a call, for example
-     * the command of a scheduled job; null if there is none. The additional time of such a command must be longer than
-     * the additional time of the waiting commands. If the additional times of all commands are about the same, the
-     * server or the network is slow instead.
+     * the command of a scheduled job; null if there is none. Such a command must exceed its usual time by more than the
+     * waiting commands do. If all commands exceed their usual times by about the same, the server or the network is
+     * slow instead.
      *
      * @param waiting the slow commands of calls
      */
@@ -165,8 +167,8 @@ final class RedisStops {
     }
 
     /**
-     * Returns the mean additional time of a command in all calls. The mean over late calls alone would be too high,
-     * because these calls waited longest.
+     * Returns the mean time by which a command exceeds its usual time, over all calls. The mean over late calls alone
+     * would be too high, because these calls waited longest.
      *
      * @param inLateCalls the mean time in late and failed calls
      */

@@ -182,8 +182,8 @@ public final class ResultRules extends Rule {
     }
 
     /**
-     * Returns whether unrelated tasks occupy the executor. For the common pool, also returns true if blocking tasks
-     * occupy it.
+     * Returns whether tasks that do not belong to the waiting calls occupy the executor. For the common pool, also
+     * returns true if blocking tasks occupy it.
      */
     private boolean isOccupied(PoolVerdict pool, TaskSamples executor, Part wait) {
         return isOccupiedByOthers(pool, executor, wait)
@@ -197,10 +197,11 @@ public final class ResultRules extends Rule {
     }
 
     /**
-     * Returns whether unrelated tasks occupy the executor. Unrelated tasks occupy the executor if the calls' tasks wait
-     * for a thread, and no running task executes code of the class that waits for the results. Ledgers do not record
-     * waits for the common pool, so for that pool it is enough that its queue is not empty. If the executor counts the
-     * tasks that no call has submitted, this count is decisive, because such tasks may run code of the same class.
+     * Returns whether tasks that do not belong to the waiting calls occupy the executor. This is the case if the calls'
+     * tasks wait for a thread, and no running task executes code of the class that waits for the results. Ledgers do
+     * not record waits for the common pool, so for that pool it is enough that its queue is not empty. If the executor
+     * counts the tasks that no call has submitted, this count is decisive, because such tasks may run code of the same
+     * class.
      */
     private boolean isOccupiedByOthers(PoolVerdict pool, TaskSamples executor, Part wait) {
         double queued = byCause.of(new Part(Kind.POOL, pool.name()));

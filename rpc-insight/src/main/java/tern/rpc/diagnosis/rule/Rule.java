@@ -17,7 +17,7 @@ abstract class Rule {
     /** The reasons why calls wait for each pool, by the name of the pool. A rule may replace a reason. */
     final Map<String, PoolVerdict> pools;
 
-    /** The extra time by activity or wait. Rules move time from symptoms to causes. */
+    /** The time above the calls' usual time, by activity or wait. Rules move time from symptoms to causes. */
     final TimesByCause byCause;
 
     Rule(

@@ -175,8 +175,8 @@ final class SilentStores {
     }
 
     /**
-     * Returns whether the last answer came before the call began, or so shortly after its beginning that it may have
-     * been recorded late.
+     * Returns whether the last answer of the store came before the call began, or so shortly after its beginning that
+     * the answer may have been recorded late.
      */
     private boolean isAfter(EndedCall call, long answeredNanos) {
         return answeredNanos - call.startedNanos() <= RECORDED_TARGETS * evidence.targetNanos();
@@ -220,8 +220,8 @@ final class SilentStores {
     /**
      * Returns whether at least half of the pool's connections are in use by statements of calls that have been running
      * for a long time. The calls may have ended at their deadlines, so their connections seem to be lost or to be held
-     * outside of calls. Nothing else shows this work if the threads are virtual, because their stacks cannot be read.
-     * Returns false if the statements may wait for a lock.
+     * outside of calls. If the threads are virtual, only their connections show the hanging statements, because their
+     * stacks cannot be read. Returns false if the statements may wait for a lock.
      */
     private boolean hangInStatements(PoolVerdict pool) {
         long now =
@@ -243,9 +243,10 @@ final class SilentStores {
     }
 
     /**
-     * Returns whether the hanging statements may explain the wait. There are two cases. In the first case, all hanging
-     * statements may wait for a row lock or for the database's log. In the second case, no hanging statement has hung
-     * for very long, and all hanging statements use the same table or have no usual time.
+     * Returns whether the hanging statements themselves may explain why calls wait for the database. There are two
+     * cases. In the first case, all hanging statements may wait for a row lock or for the database's log. In the second
+     * case, no hanging statement has hung for very long, and all hanging statements use the same table or have no usual
+     * time.
      */
     private boolean areSlow(List<Waiting> waiting) {
         Map<String, Long> known = new TreeMap<>();
@@ -258,7 +259,7 @@ final class SilentStores {
         return areSlow(known);
     }
 
-    /** @param known the hanging statements, each with its longest time */
+    /** @param known the hanging statements, each with its longest time in nanoseconds */
     private boolean areSlow(Map<String, Long> known) {
         Set<String> tables = new TreeSet<>();
         long longest = 0;

@@ -58,7 +58,10 @@ public final class Stampedes {
      */
     private static final int MIN_GOOD = 8;
 
-    /** Operations that usually take at least this long are always recorded by name in calls that met the target. */
+    /**
+     * Operations that usually take at least {@value} ns are always recorded by name in calls that met the latency
+     * target.
+     */
     private static final double SURELY_NAMED_NANOS = 1e6;
 
     /** Calls count as a stampede only if at least {@value} of the calls that run the operation belong to bursts. */
@@ -75,7 +78,10 @@ public final class Stampedes {
      */
     private static final double MANY_MORE = 2;
 
-    /** The operation of a stampede takes at least {@value} of the extra time of all operations of its kind. */
+    /**
+     * An operation can be the operation of a stampede only if it causes at least {@value} of the time by which all
+     * operations of its kind exceed their usual times.
+     */
     private static final double MAIN = 0.2;
 
     private final Evidence evidence;
@@ -113,7 +119,10 @@ public final class Stampedes {
                     && call.startedNanos() - closedNanos < 0;
         }
 
-        /** Returns whether calls stop running the operation for a while before the next burst begins. */
+        /**
+         * Returns whether the calls stop running the operation before the next burst begins, at least for as long as
+         * this burst lasts.
+         */
         boolean isApartFrom(Burst next) {
             return next.fromNanos - closedNanos >= closedNanos - fromNanos;
         }

@@ -9,21 +9,24 @@ import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.pool.PoolKind;
 
 /**
- * While the host gives processor time to other virtual machines, attributes the extra time of calls to the processors.
+ * While the host gives processor time to other virtual machines, attributes the delay of late calls to the processors.
  * Everything on this machine then becomes slower at the same time: code, databases and other servers, and the JVM
  * itself. Meanwhile, the processors seem to be idle.
  */
 final class StolenTime extends Rule {
 
-    /** A kind of work counts as slower if it takes at least {@value} of the extra time. */
+    /** A kind of work counts as slower if it takes at least {@value} of the time above the calls' usual time. */
     private static final double NOTABLE = 0.1;
 
-    /** An activity or wait that takes more than {@value} of the extra time remains a separate cause. */
+    /**
+     * An activity or wait that takes more than {@value} of the time above the calls' usual time remains a separate
+     * cause.
+     */
     private static final double NEARLY_ALL = 0.9;
 
     /**
-     * An activity or wait remains a separate cause if it takes most of the extra time, and more than {@value} times the
-     * target.
+     * An activity or wait remains a separate cause if it takes most of the time above the calls' usual time, and more
+     * than {@value} times the latency target.
      */
     private static final double LONG_TARGETS = 3;
 
@@ -44,8 +47,8 @@ final class StolenTime extends Rule {
     }
 
     /**
-     * Attributes the extra time to the processors. Does nothing if one activity or wait takes much more of the extra
-     * time than all others, or if only one kind of work has become slower.
+     * Attributes the time above the calls' usual time to the processors. Does nothing if one activity or wait takes
+     * much more of this time than all others, or if only one kind of work has become slower.
      */
     void apply() {
         Times slowed = byCause.only(this::isSlowed);

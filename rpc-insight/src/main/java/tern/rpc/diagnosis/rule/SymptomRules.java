@@ -48,7 +48,8 @@ public final class SymptomRules extends Rule {
 
     /**
      * @param pools the reasons why calls wait for each pool, by the name of the pool; a rule may replace a reason
-     * @param byCause the extra time by activity or wait; the rules move time from symptoms to causes
+     * @param byCause the time above the calls' usual time, by activity or wait; the rules move time from symptoms to
+     *     causes
      */
     public SymptomRules(
             Evidence evidence,

@@ -30,12 +30,12 @@ public record TaskLoad(
      */
     public static final double MORE = 1.5;
 
-    /** Returns the tasks of the given executor. */
+    /** Returns the number and the duration of the given executor's tasks. */
     public static TaskLoad of(PoolVerdict executor, Evidence evidence, ExcessTime excess) {
         double started = executor.pool().since().taken() / evidence.seconds();
         double usually = evidence.usual().reliableFigure(Baseline.TASKS + executor.name());
-        // A full executor starts fewer tasks than are submitted. The number of calls then shows the growth better than
-        // the number of started tasks.
+        // A full executor starts fewer tasks than are submitted. The growth of the number of calls is then a better
+        // measure than the number of started tasks.
         double factor = factorOfCalls(executor.name(), evidence, excess);
         double submitted = usually > 0 ? Math.max(started, factor * usually) : started;
         return new TaskLoad(

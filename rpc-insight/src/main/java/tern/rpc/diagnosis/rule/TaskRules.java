@@ -210,7 +210,8 @@ final class TaskRules extends Rule {
     private static boolean isSlower(PoolVerdict executor) {
         double usual = executor.pool().usualHoldNanos();
         double hold = executor.pool().holdNanos();
-        // The mean duration of tasks is unknown until the first slow task has ended.
+        // The mean duration of tasks is negative until the first slow task has ended. An unknown duration therefore
+        // counts as slow.
         return !executor.name().equals(ExecutorNames.COMMON_POOL) && usual > 0 && (hold < 0 || hold >= SLOWER * usual);
     }
 

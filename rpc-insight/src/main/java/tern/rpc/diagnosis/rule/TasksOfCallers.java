@@ -44,7 +44,10 @@ final class TasksOfCallers extends Rule {
         super(other);
     }
 
-    /** Attributes the work to the executor if at least half of the sampled late calls ran rejected tasks. */
+    /**
+     * Attributes the calls' work in tasks to the full executor if at least half of the sampled late calls ran rejected
+     * tasks.
+     */
     void passOn() {
         int sampled = 0;
         int running = 0;

@@ -74,7 +74,7 @@ public final class UnknownExecutors {
      */
     private record Waiting(double perSecond, double waitNanos, double usualNanos) {
 
-        /** Returns how long the busy threads work for one call, on average. */
+        /** Returns the mean time that the busy threads spend on one call, in nanoseconds. */
         double workNanos(int threads) {
             return threads * 1e9 / perSecond;
         }
@@ -87,7 +87,7 @@ public final class UnknownExecutors {
             return usualNanos > 0 ? Math.min(usualNanos, workNanos(threads)) : workNanos(threads);
         }
 
-        /** Returns whether the work for a call takes about as long as calls usually wait for it. */
+        /** Returns whether the busy threads work on a call for about as long as calls usually wait for their tasks. */
         boolean isAsUsual(int threads) {
             return workNanos(threads) <= AS_USUAL * usualNanos;
         }
@@ -297,7 +297,8 @@ public final class UnknownExecutors {
     }
 
     /**
-     * Returns the place of an unmeasured executor and the origin of its tasks, one fact per short line.
+     * Returns the field that contains an unmeasured executor, and the code that submits its tasks, one fact per short
+     * line.
      *
      * @param waiting the stack frame in which calls wait for the tasks; null if it is unknown
      */

@@ -10,7 +10,7 @@ import tern.rpc.diagnosis.pool.ObservedPool;
 
 /**
  * Decides whether calls wait for a worker because their work takes too long, or because there are too few workers.
- * Extra work explains the wait only if there would be enough workers without this work.
+ * Slower or additional work explains the wait only if there would be enough workers if calls did only their usual work.
  */
 public final class WorkerRules extends Rule {
 
@@ -50,7 +50,7 @@ public final class WorkerRules extends Rule {
     /**
      * Returns whether there are too few workers. Two conditions must be met. First, calls that have a worker meet the
      * latency target. Second, the work of these calls takes about its usual time, or there would be too few workers
-     * even without the additional time of this work. If the usual time is unknown, the current time counts as usual.
+     * even if the work took its usual time. If the usual time is unknown, the current time counts as usual.
      */
     private boolean areTooFew() {
         double service = PausedWork.of(excess.account, excess.account, part -> !needsWorker(part))
@@ -59,8 +59,9 @@ public final class WorkerRules extends Rule {
             return false;
         }
         double usually = usualService();
-        // If all workers are busy, the call rate is workers / service. With the usual service time, the same rate would
-        // keep a share of usually / service of the workers busy. The workers are sufficient if it is at most 80 %.
+        // Service is the time for which a call occupies a worker. If all workers are busy, the call rate is workers /
+        // service. With the usual service time, the same rate would keep a share of usually / service of the workers
+        // busy. There are enough workers if this share is at most 80 %.
         boolean isWorkAsUsual = usually <= 0 || service < usually / FULL;
         double workers = workers();
         return isWorkAsUsual || (workers > 0 && wantedPerSecond() * usually / 1e9 > FULL * workers);

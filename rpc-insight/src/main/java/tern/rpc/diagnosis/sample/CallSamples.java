@@ -38,8 +38,8 @@ public final class CallSamples {
     private final Map<String, Shares> byMethod = new HashMap<>();
 
     private final List<SampledCall> withoutThread = new ArrayList<>(); // calls that have continued without a thread
-    private final Map<Part, List<Sample>> mayHold = new HashMap<>(); // the samples of possible holders, by wait
-    private final Map<CallLedger, SampledCall> allSamples; // includes calls whose records were replaced
+    private final Map<Part, List<Sample>> mayHold = new HashMap<>(); // by wait, the samples of calls that may cause it
+    private final Map<CallLedger, SampledCall> allSamples; // also of calls whose records newer calls have replaced
     private final double waitingShare;
 
     public CallSamples(List<EndedCall> bad, Map<CallLedger, SampledCall> samples) {
@@ -100,8 +100,8 @@ public final class CallSamples {
     }
 
     /**
-     * Returns the shares of an operation's time that belong to other activities and waits, over all late or failed
-     * calls. See {@link Shares#movedFrom}.
+     * Returns the shares of an operation's time that belong to other activities and waits, such as host name lookups,
+     * over all late or failed calls. See {@link Shares#movedFrom}.
      */
     public Times movedFrom(Phase phase) {
         Times moved = new Times();
@@ -164,8 +164,8 @@ public final class CallSamples {
     }
 
     /**
-     * Formats a source line, together with the line in another class that called it. Both lines come from the matching
-     * samples.
+     * Formats a source line, together with the line in another class that called it. Only samples that match the given
+     * condition are searched.
      */
     private String shown(StackTraceElement line, Predicate<Sample> among) {
         for (Sample sample : all()) {
@@ -180,8 +180,8 @@ public final class CallSamples {
     }
 
     /**
-     * Formats a source line, together with the line in another class that called it. Both lines come from the samples
-     * of the given phase.
+     * Formats a source line, together with the line in another class that called it. Only samples of the given phase
+     * are searched.
      */
     public String shown(StackTraceElement line, Phase phase) {
         return shown(line, sample -> sample.phase() == phase);
@@ -323,7 +323,7 @@ public final class CallSamples {
         return byCall.values().stream().anyMatch(list -> isBetween(list, wait, phase, methods));
     }
 
-    /** Returns whether the given line is in a method that waits in the given way, or in the caller of such a method. */
+    /** Returns whether the given line is in a method in which calls wait, or in the caller of such a method. */
     public boolean isNear(Part wait, @Nullable String line) {
         return line != null && innermostMethodsOf(wait).stream().anyMatch(method -> line.startsWith(method + ":"));
     }

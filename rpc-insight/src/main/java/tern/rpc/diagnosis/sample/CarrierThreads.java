@@ -31,12 +31,13 @@ public final class CarrierThreads {
     /** Code counts as occupying the carrier threads if at least {@value} of the samples show it there. */
     private static final double MAIN = 0.2;
 
-    private Times code = new Times(); // the code that ran on carrier threads, weighted by the number of samples
+    // the code that ran on carrier threads, with the sum of the weights of its samples
+    private Times code = new Times();
     private final Map<Part, String> lines = new HashMap<>();
     private double samples; // the number of samples of virtual threads that occupied a carrier thread
     private double weight; // the sum of the weights of all samples
-    private double moments; // the number of moments in which a call waited for a carrier thread
-    private double waiting; // the total number of calls that waited in all counted moments
+    private double moments; // the number of inspections that found a call waiting for a carrier thread
+    private double waiting; // the total number of waiting calls in all inspections that found at least one
 
     /**
      * Records a moment in which calls wait for a carrier thread.

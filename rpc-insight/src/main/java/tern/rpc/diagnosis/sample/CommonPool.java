@@ -16,7 +16,7 @@ import tern.rpc.pool.PoolSnapshot;
 /** Recognizes threads waiting for the JVM's common pool, and whether one of its threads is free. */
 public final class CommonPool {
 
-    /** Since this version of Java, futures always use the common pool. */
+    /** Since this version of Java, the asynchronous methods of CompletableFuture always use the common pool. */
     private static final int ALWAYS_COMMON = 25;
 
     private CommonPool() {}

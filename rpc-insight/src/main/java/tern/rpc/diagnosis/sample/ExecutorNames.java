@@ -39,7 +39,7 @@ public final class ExecutorNames {
      */
     private static final ConcurrentMap<String, String> POOLS = new ConcurrentHashMap<>();
 
-    /** For each pool in {@link #POOLS}, by the pool's name: the name that the pool's threads share. */
+    /** For each pool in {@link #POOLS}, by the name of the pool: the name without number that all its threads share. */
     private static final ConcurrentMap<String, String> THREADS = new ConcurrentHashMap<>();
 
     private ExecutorNames() {}

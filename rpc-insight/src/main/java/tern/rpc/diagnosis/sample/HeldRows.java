@@ -53,10 +53,11 @@ public final class HeldRows {
      */
     private static final int PART_OF_WAITS = 3;
 
-    /** A transaction or wait is forgotten if no inspection has found it for this long. */
+    /** A transaction or wait is forgotten if no inspection has found it for a minute. */
     private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(60);
 
-    private static final int MAX_TRANSACTIONS = 16; // the maximum number of transactions remembered for one Key
+    // the maximum number of transactions remembered for one waiting statement and one locking statement
+    private static final int MAX_TRANSACTIONS = 16;
 
     /** The maximum number of thread stacks to read in one inspection of the connections. */
     private static final int MAX_READ = 4;
@@ -73,7 +74,8 @@ public final class HeldRows {
 
     private final Map<Key, Seen> known = new HashMap<>();
     private final Map<String, Use> uses = new HashMap<>();
-    private final Map<String, Waits> waits = new HashMap<>(); // the waits of each statement
+    // for each statement, the inspections that found it waiting
+    private final Map<String, Waits> waits = new HashMap<>();
     private int number; // the number of inspections so far
 
     /** The statement that waits, the statement that took the lock, and the name of the threads that hold the lock. */
@@ -114,8 +116,7 @@ public final class HeldRows {
         int outside;
         // the number of the last inspection that found a holder running an operation on another server
         int outsideIn;
-        // whether the inspection with the number outsideIn found exactly one holder running an operation on another
-        // server
+        // whether the last inspection that found a holder running an operation on another server found exactly one
         boolean isOneOutside;
         int pairs; // the number of pairs of consecutive inspections that found the same transaction
         long lastNanos;
@@ -230,7 +231,9 @@ public final class HeldRows {
         return held.isOfOneLock(wanted) && (wanted.mayWait || held.locksTable);
     }
 
-    /** Returns whether a connection that is running the statement {@code runs} may itself be waiting for the same lock.
+    /**
+     * Returns whether a connection that is running the statement {@code runs} may itself be waiting for the lock that
+     * the given statement waits for.
      */
     private boolean mayWaitToo(@Nullable String runs, String lock, String statement) {
         boolean runsLock = lock.equals(runs) && use(lock).locksTable;

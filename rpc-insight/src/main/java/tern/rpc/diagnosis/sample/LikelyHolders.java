@@ -26,8 +26,8 @@ public final class LikelyHolders {
     private static final int MIN_SAMPLES = 3;
 
     /**
-     * If no sample has shown a holder for this time while calls were found waiting, the earlier holders are assumed to
-     * have released the lock, permit or object.
+     * If no sample has shown a holder for {@value} ns while calls were found waiting, the earlier holders are assumed
+     * to have released the lock, permit or object.
      */
     private static final long MAX_AGE_NANOS = 5_000_000_000L;
 

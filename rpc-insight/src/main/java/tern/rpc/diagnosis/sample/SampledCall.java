@@ -27,9 +27,10 @@ import tern.rpc.diagnosis.stack.ThreadSnapshot;
 /** The samples of one call, oldest first. */
 public final class SampledCall {
 
-    private static final int MAX_HOLDING = 16; // the maximum number of samples of a possible holder
+    // the maximum number of samples that are kept because the call may hold a lock
+    private static final int MAX_HOLDING = 16;
 
-    /** An asynchronous operation of a call at one moment. */
+    /** An asynchronous operation that the call ran at the given time. */
     public record Operation(long atNanos, NamedTimes.Entry operation) {}
 
     public final String method;
@@ -48,7 +49,7 @@ public final class SampledCall {
     public boolean ranRejectedTask;
     // the number of pairs of consecutive samples that both found the thread asleep in the same code
     public int sleepingPairs;
-    // for all sleepingPairs, the number of sleeps that began between the two samples
+    // the number of sleeps that began between the two samples of such a pair, summed over all pairs
     public long sleeps;
     private @Nullable Part lastSleep; // the activity of the last sample if the thread slept; null otherwise
     private long waitsBefore; // the thread's number of waits up to the last sample
@@ -219,7 +220,10 @@ public final class SampledCall {
         }
     }
 
-    /** Returns whether the innermost code belongs to the cache itself. The cache then searches or stores a value. */
+    /**
+     * Returns whether the given line belongs to the class of the given cache. The thread then searches the cache or
+     * stores a value in it.
+     */
     private static boolean isIn(@Nullable StackTraceElement line, String cache) {
         return line != null && ThreadSnapshot.simple(line.getClassName()).equals(cache);
     }

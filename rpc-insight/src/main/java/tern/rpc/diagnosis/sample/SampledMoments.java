@@ -8,19 +8,19 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records what other threads were doing whenever the threads that serve calls were sampled. A sample belongs to the
- * moment with the same time. Only the last {@value #MAX_MOMENTS} moments are kept. Not thread-safe: only one thread
- * uses it.
+ * Records what other threads were doing whenever the threads that serve calls were sampled. Each sample of a call is
+ * matched with the state of the other threads at the same time. Only the last {@value #MAX_MOMENTS} sampling times are
+ * kept. Not thread-safe: only one thread uses it.
  */
 public final class SampledMoments {
 
     private static final int MAX_MOMENTS = 1_024;
 
     private final Map<Long, Moment> byTime = new HashMap<>();
-    private final Deque<Long> times = new ArrayDeque<>(); // the kept moments, oldest first
+    private final Deque<Long> times = new ArrayDeque<>(); // the times of the samples that are kept, oldest first
 
     /**
-     * One moment.
+     * The state of the other threads when calls were sampled.
      *
      * @param isCommonPoolFull whether all threads of the common pool were busy while other tasks waited for them
      * @param work the work of threads that serve no call; null if these threads were not sampled
@@ -36,7 +36,7 @@ public final class SampledMoments {
      */
     public record Work(Set<String> busy, Set<String> incomplete) {
 
-        /** Returns whether one of the threads with the given name worked. */
+        /** Returns whether one of the threads with the given name was working when the snapshot was taken. */
         public boolean isBusy(String threads) {
             return busy.contains(threads);
         }
@@ -50,7 +50,7 @@ public final class SampledMoments {
         }
     }
 
-    /** Adds a moment. The samples of the other threads at this moment follow later. */
+    /** Records that calls were sampled at the given time. The work of the threads that serve no call is added later. */
     public void add(long time, boolean isCommonPoolFull) {
         if (byTime.put(time, new Moment(isCommonPoolFull, null)) == null) {
             times.addLast(time);

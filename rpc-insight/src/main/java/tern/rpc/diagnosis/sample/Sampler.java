@@ -44,18 +44,22 @@ public final class Sampler {
     static final int MAX_CALLS = 2_048; // the maximum number of calls whose samples are kept
     private static final int MAX_SAMPLES = 64; // the maximum number of samples per call
     private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(60);
-    /** If a running call ended at least this long ago, its thread is assumed to be still working on it. */
+    /**
+     * If a call ended at least a second ago but is still in the list of running calls, its thread is assumed to be
+     * still working on it. An example is a call whose deadline has passed.
+     */
     private static final long WORKS_ON_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
     private final RunQueue runQueue;
-    // The calls are ordered by their last samples, oldest first. A ledger is equal only to itself.
+    // The calls are ordered by their last samples, oldest first. CallLedger does not override equals, so a ledger is
+    // equal only to itself.
     private final Map<CallLedger, SampledCall> samples = new LinkedHashMap<>();
     private final TaskWatch tasks = new TaskWatch();
     private final ClassInitializers initializers = new ClassInitializers();
     private final Random random = new Random(1);
-    private long lookNanos; // the duration of the last sample, in nanoseconds
+    private long lookNanos; // how long it took to read all stacks of the last sample, in nanoseconds
 
     public Sampler(RunQueue runQueue) {
         this.runQueue = runQueue;

@@ -65,7 +65,8 @@ public final class TaskSamples {
     // last two halvings.
     private Set<Long> threads = new HashSet<>();
     private Set<Long> earlierThreads = Set.of();
-    public final boolean isExecutor; // false for threads outside of executors, which take no tasks from a queue
+    // whether the threads belong to an executor; other threads take no tasks from a queue
+    public final boolean isExecutor;
     public boolean delivers; // whether the threads deliver the answers of other processes, as event loops do
     public boolean isLoop; // whether the threads are event loops
     public int looks;
@@ -107,8 +108,8 @@ public final class TaskSamples {
     }
 
     /**
-     * If the given part represents a blocked event loop, returns the kind of wait that blocks the event loop. Otherwise
-     * returns the kind of the given part.
+     * If the given activity blocks an event loop, returns the kind of wait that blocks it. Otherwise returns the kind
+     * of the given activity.
      */
     public Part.Kind blockedBy(Part part) {
         return blocking.getOrDefault(part, part.kind());
@@ -173,8 +174,9 @@ public final class TaskSamples {
     }
 
     /**
-     * Returns the number of samples that show operations of the given kind. A thread that waits for a connection does
-     * not use one. If most of these samples show such waits, returns 0, because the other samples are older.
+     * Returns the number of samples in which a thread used a connection for operations of the given kind. A thread that
+     * waits for a connection does not use one. If most samples of these operations show such waits, returns 0, because
+     * the few other samples may be older.
      */
     double using(Part.Kind kind) {
         double using = parts.longestFirst().stream()

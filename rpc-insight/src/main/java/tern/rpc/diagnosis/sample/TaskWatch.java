@@ -76,7 +76,7 @@ public final class TaskWatch {
     private final Set<String> seldomSeen = new HashSet<>();
     private final Random random = new Random(2);
     private long next; // the time of the next sample; 0 before the first sample
-    private long halved; // the time when the samples were last halved; 0 before the first sample
+    private long halved; // the time when the numbers of samples were last halved; 0 before the first sample
 
     /**
      * The tasks or threads that most likely hold a lock.
@@ -130,7 +130,7 @@ public final class TaskWatch {
         others.keySet().removeAll(new HashSet<>(chosen));
         moments.add(now, new SampledMoments.Work(busy, new HashSet<>(others.values())));
         for (ThreadSnapshot thread : virtual.read(now, serving, areCarriersFull)) {
-            // A server creates a virtual thread for each call. Some calls began after the running calls were listed.
+            // Skips the server's threads: each may serve a call that began after the running calls were listed.
             if (thread.name().equals(VirtualTasks.UNNAMED) || !callThreads.contains(nameOf(thread))) {
                 addVirtual(thread);
             }
@@ -199,7 +199,7 @@ public final class TaskWatch {
     public void addVirtual(ThreadSnapshot thread) {
         String name = nameOf(thread);
         add(executors, true, thread, false, new HashSet<>());
-        // Names without samples are not added, because only the number of groups with samples is limited.
+        // If there are too many groups of threads, the sample was not added. Its name would fill the set.
         if (executors.containsKey(name)) {
             seldomSeen.add(name);
         }

@@ -27,7 +27,7 @@ final class VirtualTasks {
     /** The name under which all unnamed virtual threads are grouped. */
     static final String UNNAMED = "virtual threads";
 
-    private long next; // the time of the next reading; 0 before the first reading
+    private long next; // when the stacks are read next; 0 before the first time
 
     /**
      * Reads the stacks, or returns an empty list if no reading is due.

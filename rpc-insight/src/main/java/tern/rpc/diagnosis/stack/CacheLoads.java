@@ -68,8 +68,8 @@ public final class CacheLoads {
     }
 
     /**
-     * Returns whether the cache lets only one call load the value of a key while the others wait. A slow load is then
-     * not the reason why calls load more values.
+     * Returns whether the cache lets only one call load the value of a key while the others wait. If so, a slow load is
+     * not the reason why calls load more values than usual.
      *
      * @param cache the name that {@link #cacheIn} returns
      */

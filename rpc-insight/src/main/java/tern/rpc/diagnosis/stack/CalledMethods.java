@@ -71,7 +71,7 @@ public final class CalledMethods {
         for (int i = 1; i < frames.length; i++) {
             if (frames[i - 1].getClassName().equals(REFERENCE)
                     && !frames[i].getClassName().equals(REFERENCE)) {
-                return frames[i].getMethodName(); // a method of the proxy has the name of the remote method
+                return frames[i].getMethodName(); // the proxy's method has the same name as the remote method
             }
         }
         Predicate<String> application = ApplicationCode.ownerIn(frames);

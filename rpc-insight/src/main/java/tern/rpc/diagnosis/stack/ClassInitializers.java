@@ -26,7 +26,8 @@ public final class ClassInitializers {
     private static final int MAX_THREADS = 256;
 
     /**
-     * How long samples of a thread are kept. If many calls are running, each round samples only some of their threads.
+     * How long samples of a thread are kept: five seconds, because only some threads are sampled each time if many
+     * calls are running.
      */
     private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(5);
 

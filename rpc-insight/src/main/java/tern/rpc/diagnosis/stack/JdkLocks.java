@@ -82,7 +82,8 @@ public final class JdkLocks {
     static String name(ThreadSnapshot thread, String lock) {
         String taker = thread.owner() == null ? null : taker(thread);
         if (taker == null && thread.owner() != null && lock.equals(READ_LOCK)) {
-            // The JVM reports only the owner of a write lock. Readers also wait for the write lock.
+            // The JVM reports no owners of a read lock. If it reports an owner, the thread waits for a writer, so the
+            // wait is named after the write lock.
             return WRITE_LOCK;
         }
         return taker == null ? lock : "lock of " + ThreadSnapshot.simple(taker);

@@ -105,7 +105,10 @@ public final class LibraryWaits {
         return waits.stream().filter(wait -> wait.is(type)).findFirst().orElse(null);
     }
 
-    /** Returns the name of the pool. Jedis keeps its connections in an object pool of another library. */
+    /**
+     * Returns the name of the pool that the thread waits for. For example, Jedis keeps its connections in an object
+     * pool of another library, so the wait is named after Jedis.
+     */
     private static String pool(Wait found, ThreadSnapshot thread) {
         for (StackTraceElement frame : thread.frames()) {
             for (Wait wait : WAITS) {

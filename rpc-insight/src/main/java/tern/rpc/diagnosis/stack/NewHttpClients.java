@@ -44,7 +44,7 @@ public final class NewHttpClients {
         }
     }
 
-    /** Called after the names of all threads have been added. */
+    /** Ends an inspection. Must be called after the names of all threads have been added. */
     public void looked(long now) {
         if (firstNanos == 0 && lastNumber > 0) {
             firstNanos = now;

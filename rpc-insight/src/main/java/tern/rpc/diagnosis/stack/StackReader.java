@@ -90,7 +90,9 @@ public final class StackReader {
         if (waitsForCarrier(thread)) {
             return Part.of(Kind.CARRIER);
         }
-        if (isResolver(thread)) { // Lookups are checked before locks, because lookups of the same name share a lock.
+        // Host name lookups are recognized before locks, because a thread that looks up a name may wait for the lock of
+        // another lookup of the same name.
+        if (isResolver(thread)) {
             return new Part(Kind.RESOLVER, at);
         }
         Part work = LibraryWork.of(thread, at);
@@ -235,7 +237,9 @@ public final class StackReader {
             String type = frame.getClassName();
             awaitsFuture |= type.equals("java.util.concurrent.CompletableFuture");
             if (type.startsWith("jdk.internal.net.http.")) {
-                return false; // HttpClient.send waits for a future that a thread of the client completes.
+                // HttpClient.send waits for a future that a thread of the client completes, and not a thread of the
+                // common pool.
+                return false;
             }
             if (type.endsWith(".JdkClientHttpRequest")) {
                 return awaitsFuture;
@@ -440,7 +444,10 @@ public final class StackReader {
         return outermost == null ? null : ThreadSnapshot.simple(outermost);
     }
 
-    /** Returns the simple name of a locked class. A ConcurrentHashMap locks nodes of several classes. */
+    /**
+     * Returns the simple name of the class of a lock. Inside ConcurrentHashMap, several classes serve as locks, so all
+     * of them get the name of the map.
+     */
     private static String monitor(@Nullable String type) {
         return type != null && type.startsWith(MAP + "$") ? ThreadSnapshot.simple(MAP) : ThreadSnapshot.simple(type);
     }

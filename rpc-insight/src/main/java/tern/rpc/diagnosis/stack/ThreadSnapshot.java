@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * A snapshot of a thread's state.
  *
  * @param frames the thread's stack frames, the innermost first
- * @param lock the class of the object that the thread waits for; null if the thread does not wait
+ * @param lock the class of the lock or other object that the thread waits for; null if the thread does not wait
  * @param owner the thread that holds the lock; null if the lock is free or its owner is unknown
  * @param cpuNanos the processor time that the thread has used so far; -1 if unknown
  * @param holdsAt the index of the frame that entered the monitor that another thread is waiting for; -1 if unknown or

@@ -44,8 +44,8 @@ import tern.rpc.diagnosis.stack.CallerWaits;
 import tern.rpc.pool.PoolKind;
 
 /**
- * Creates the text for a cause, that is, for an activity or wait that takes extra time. The text contains the evidence
- * and a recommended change.
+ * Creates the text for a cause, that is, for an activity or wait that makes calls take longer than usual. The text
+ * contains the evidence and a recommended change.
  */
 public final class CauseText {
 
@@ -58,7 +58,7 @@ public final class CauseText {
     /** More permits are recommended only if the wait for a permit is at least {@value} times the time of its use. */
     private static final double PERMIT_FACTOR = 3;
 
-    /** More permits are not recommended if the operation takes at least {@value} times its usual time. */
+    /** More permits are not recommended if the operation under a permit takes {@value} times its usual time. */
     private static final double MUCH_SLOWER = 3;
 
     /** The kinds of operations that can run during a transaction without using the transaction's database. */
@@ -79,7 +79,7 @@ public final class CauseText {
             " (run it outside of the transaction; with JPA, spring.jpa.open-in-view=false returns the connection with"
                     + " the transaction)";
 
-    /** The text at the end of many recommended changes. */
+    /** The last words of many recommended changes. They are removed if the size of a pool is a further cause. */
     private static final String NO_SIZE = "; a different pool size does not help";
 
     /** The text before the owner's name in the name of a lock. */
@@ -172,7 +172,7 @@ public final class CauseText {
                 acquitted(part));
     }
 
-    /** Adds advice about all further circumstances of the cause to the recommended change. */
+    /** Extends the recommended change with advice, for example about caches, retries, held locks and permits. */
     private Change change(Part part, Change described) {
         Change change = withSize(described);
         change = withCache(change, part);

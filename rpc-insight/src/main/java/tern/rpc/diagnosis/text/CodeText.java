@@ -59,7 +59,9 @@ final class CodeText {
     /** The advice for code that sleeps because it limits the rate of calls. */
     private static final String QUOTA = "if it limits the rate of calls, raise its limit, or refuse calls at once";
 
-    /** Matches the word at the beginning of a line of evidence. */
+    /**
+     * Matches the first word of a line of evidence, such as {@code never} or {@code equal}, with the spaces after it.
+     */
     private static final String WORD = "^\\S+\\s+";
 
     private final Evidence evidence;
@@ -333,7 +335,10 @@ final class CodeText {
                 line);
     }
 
-    /** Returns a hint if the class whose code sleeps also uses an HTTP or Redis client that is not measured. */
+    /**
+     * Returns text about an HTTP or Redis client that Tern does not measure, if the class whose code sleeps also uses
+     * such a client; an empty string otherwise.
+     */
     private String unmeasured(Part sleep) {
         String type = sleep.name().substring(0, sleep.name().lastIndexOf('.') + 1);
         return excess.account.longestFirst().stream()
@@ -385,7 +390,7 @@ final class CodeText {
         return BlockedLoops.describe(part, place, loop == null ? "that runs it" : loop);
     }
 
-    /** @param use how the call waits for the program, and where */
+    /** @param use how and where the call waits for the external program */
     private static CauseDescription childProcess(
             String name, String program, String use, @Nullable StackTraceElement line) {
         return code(

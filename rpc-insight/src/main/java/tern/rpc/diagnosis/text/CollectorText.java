@@ -239,7 +239,8 @@ public final class CollectorText {
         Part code = longestComputing();
         StackTraceElement line = code == null ? null : excess.samples.lineOf(code);
         String called = code == null ? null : excess.samples.calledIn(code);
-        // The many samples of calls are better evidence than a single sample of the thread that allocates most.
+        // Many samples of calls are better evidence for the allocating code than a single sample of the thread that
+        // allocates most.
         if (topAllocator.servesCalls() && code != null) {
             return String.format(
                     Locale.ROOT,

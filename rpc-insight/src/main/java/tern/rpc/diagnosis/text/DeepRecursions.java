@@ -21,8 +21,8 @@ final class DeepRecursions {
     private DeepRecursions() {}
 
     /**
-     * Returns the application code that samples of the failed calls show, or the called methods; an empty string if the
-     * failure is no such recursion.
+     * Returns text that names the application code in samples of the failed calls or, without samples, the called
+     * methods. Returns an empty string if the failure is not a deep recursion in a library.
      */
     static String callerOf(Part failure, ExcessTime excess) {
         Map<String, Integer> lines = new TreeMap<>();

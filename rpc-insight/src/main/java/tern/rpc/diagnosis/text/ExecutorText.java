@@ -59,7 +59,8 @@ final class ExecutorText {
     Change moreTasks(PoolSnapshot pool, double started) {
         double usually = evidence.usual().reliableFigure(Baseline.TASKS + pool.name());
         boolean isFull = pool.active() >= pool.max() && pool.waiting() > pool.max();
-        // If the tasks had become slower, the executor would start fewer of them.
+        // More started tasks mean more submitted tasks: if only the duration of the tasks had grown, the executor would
+        // start fewer of them.
         if (usually <= 0 || !isFull || started < TaskLoad.MORE * usually) {
             return null;
         }

@@ -16,8 +16,8 @@ final class FormerSize {
     /**
      * Returns the advice to use the former size; null if the pool has not become smaller.
      *
-     * @param needed the computed number of places that the current calls need; if it exceeds the former size, the
-     *     result is null
+     * @param needed the computed number of connections, threads or workers that the current calls need; if it exceeds
+     *     the former size, the result is null
      * @param replayed the advice that a replay of the calls confirms; null if there is none
      */
     static @Nullable Change of(ObservedPool pool, double needed, @Nullable Change replayed) {
@@ -47,7 +47,7 @@ final class FormerSize {
                 .orElse("");
     }
 
-    /** Returns the setting that limits the number of places. */
+    /** Returns the setting that limits the number of connections or threads in use. */
     static PoolSetting.Use use(PoolSnapshot pool) {
         return pool.effectiveMax() < pool.max() ? PoolSetting.Use.MAX_PER_HOST : PoolSetting.Use.MAX;
     }

@@ -42,7 +42,8 @@ public final class HeapText {
     }
 
     private static String allocators(HeapGrowth growth, Machine machine, Collection<SampledCall> samples) {
-        // Slow growth fills the heap as well, so the threads that allocate half of it may be named.
+        // Slow growth fills the heap as well. Therefore the limit for naming threads is lowered to half of the growth
+        // per second.
         Machine.Burner top = mostAllocating(machine, Math.min(MIN_ALLOCATION, growth.keptPerSecond() / 2));
         String code = top == null || top.servesCalls() ? mostFrequent(samples) : null;
         if (code != null) {

@@ -13,12 +13,12 @@ import tern.rpc.diagnosis.stack.StackReader;
 final class LeftLocks {
 
     /**
-     * A lock counts as left locked only if at least {@value} calls wait for it. A smaller number of waiting calls may
-     * be due to chance.
+     * A lock counts as never released only if at least {@value} calls wait for it. A smaller number of waiting calls
+     * may be due to chance.
      */
     private static final int MIN_CALLS = 3;
 
-    /** A lock counts as left locked only if there are at least {@value} samples of the wait. */
+    /** A lock counts as never released only if there are at least {@value} samples of the wait for it. */
     private static final int MIN_LOOKS = 6;
 
     /** The names of locks that stay locked if code leaves the locked section without releasing them. */

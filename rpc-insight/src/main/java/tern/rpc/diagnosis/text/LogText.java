@@ -189,7 +189,8 @@ final class LogText {
                 .max(Map.Entry.comparingByValue())
                 .map(Map.Entry::getKey)
                 .orElse(null);
-        // Only the thread that writes shows the console. The others wait for a lock of a common base class.
+        // Only the thread that writes to the console has a stack that shows the console. All other threads wait for a
+        // lock whose class is a common base class of appenders.
         boolean isConsole = found.containsKey(LibraryWork.CONSOLE) && most != null && LibraryWork.isBase(most);
         return isConsole ? LibraryWork.CONSOLE : most;
     }

@@ -91,7 +91,7 @@ final class LostPermits {
 
     /**
      * Returns the line at which the exception left the method that waits for permits; null if this line does not come
-     * after the wait, or if the exception did not pass through the method.
+     * after the line of the wait, or if the exception did not pass through the method.
      */
     private static @Nullable String leftIn(Throwable failure, StackTraceElement waiting) {
         return gaveUp(failure, waiting)

@@ -198,7 +198,7 @@ public final class MachineText {
 
     /**
      * Returns the evidence that calls load classes while they run the given code, although classes are usually loaded
-     * once; null if fewer samples than a fifth show it.
+     * once; null if less than a fifth of the samples show class loading.
      */
     private @Nullable String classLoads(Part code) {
         int looks = 0;

@@ -37,7 +37,10 @@ final class MoreText {
                         + " code runs it for more elements: " + part.name() + "; a different pool size does not help");
     }
 
-    /** Returns the cause of late calls that run an operation of usual duration; null if the operation is slower. */
+    /**
+     * Returns the cause description for an operation of late calls that takes its usual time; null if the operation
+     * became slower.
+     */
     static @Nullable CauseDescription unchanged(
             UnchangedOperations unchanged, Part part, String kind, @Nullable String place, List<String> facts) {
         return !unchanged.isOne(part)

@@ -349,8 +349,8 @@ final class PoolText {
                         : threads
                                 ? ExecutorSize.of(pool, size, evidence.machine())
                                 : property(remedy.of(verdict.pool(), use, size));
-        // If connections are also held for longer than usual, the former size may be sufficient even if the current
-        // need is larger.
+        // If connections are also held for longer than usual, the former size of the pool may be sufficient, even if
+        // more connections are needed at the moment.
         boolean isHeldLonger = !threads && verdict.isSlower();
         Change former = more == null ? FormerSize.of(verdict.pool(), isHeldLonger ? 0 : size, change) : null;
         if (former != null) {

@@ -133,7 +133,10 @@ final class RedisText {
         return (!isServer && counts.areMany(part.kind(), part.name())) || manySlow.areMany(part);
     }
 
-    /** Returns the cause description for a slow server; null if the part is a single command, or many commands. */
+    /**
+     * Returns the cause description for a Redis server that is slow for all commands. Returns null if the cause is a
+     * single command, or the number of commands.
+     */
     private @Nullable CauseDescription server(Part part, List<String> facts) {
         String server = OperationNames.storeOfAll(part);
         if (server != null) {
@@ -160,7 +163,10 @@ final class RedisText {
                 facts);
     }
 
-    /** Returns the command with this name run by a thread that serves no call; null if there is none. */
+    /**
+     * Returns the command with the name of the given cause, if a thread that serves no call runs it; null if there is
+     * none.
+     */
     private OutsideOperations.@Nullable Timed outside(Part part) {
         return evidence.outside().stream()
                 .filter(timed -> timed.kind() == Phase.REDIS && timed.name().equals(part.name()))

@@ -371,7 +371,8 @@ final class RemoteText {
                 Where.PEER,
                 advice + "; meanwhile use a fallback and a shorter timeout" + place
                         + ": a longer timeout would only let more calls wait");
-        facts.removeIf(fact -> fact.contains(" per call, ")); // The times of unanswered operations are cut off.
+        // A timeout ends unanswered operations, so their measured times say nothing about the peer.
+        facts.removeIf(fact -> fact.contains(" per call, "));
         facts.add(silent.fact(part));
         return new CauseDescription("PEER FAILS", name, change, facts);
     }

@@ -121,6 +121,6 @@ final class RequestedCollections {
                 Long.parseLong(options.getVMOption("MaxDirectMemorySize").getValue());
         return maxBytes > 0
                 ? maxBytes
-                : Runtime.getRuntime().maxMemory(); // By default, the limit equals the heap size.
+                : Runtime.getRuntime().maxMemory(); // The default limit for direct buffers is the maximum heap size.
     }
 }

@@ -38,7 +38,9 @@ final class RowLockText {
     /** A write statement is assumed to wait for a lock if it takes more than {@value} times its usual time. */
     private static final double LOCKED_FACTOR = 20;
 
-    /** Another statement is much quicker if the slow one takes at least {@value} times as long. */
+    /**
+     * A statement counts as much quicker than a slow statement if the slow one takes at least {@value} times as long.
+     */
     private static final double MUCH_QUICKER = 5;
 
     private final Evidence evidence;

@@ -93,7 +93,7 @@ final class SkippedOperations {
                 && OperationNames.withoutStatus(entry.name()).equals(OperationNames.withoutStatus(part.name()));
     }
 
-    /** Returns text about failures of the operation in the last minutes; empty if there were none. */
+    /** Returns text about failures of the skipped operation in the last minutes; empty if there were none. */
     private String earlier(Part part) {
         return evidence.earlier().stream()
                 .flatMap(call -> call.ledger().named().stream())

@@ -290,7 +290,7 @@ final class SlowStatementText {
         return isNew + (isNever || Statements.isWrite(text) ? "" : atOnce());
     }
 
-    /** Returns the advice to check the statement. */
+    /** Returns the advice to check the statement's plan, its indexes and the number of its rows. */
     private String check() {
         String isNew = isNew();
         if (excess.samples.areReadingResults(Phase.SQL)) {

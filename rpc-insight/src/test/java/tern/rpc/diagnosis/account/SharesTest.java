@@ -9,7 +9,9 @@ import org.junit.jupiter.api.Test;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.Part.Kind;
 
-/** Tests how samples divide the own time of calls among computing and waits for a processor. */
+/**
+ * Tests how samples divide the time that calls spend outside of operations between computing and waits for a processor.
+ */
 class SharesTest {
 
     private static final Part REGEX = new Part(Kind.COMPUTING, "Label.of");

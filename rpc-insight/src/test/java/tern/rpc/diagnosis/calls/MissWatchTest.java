@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** Tests when a miss begins. */
+/** Tests when a miss of the latency target begins. */
 class MissWatchTest {
 
     private final MissWatch watch = new MissWatch();
-    private int begun; // the number of misses that have begun
+    private int begun; // how many times calls have begun to miss the latency target
     private boolean open;
 
     /** Adds seconds with 100 calls each. In each second, the given number of calls is late. */

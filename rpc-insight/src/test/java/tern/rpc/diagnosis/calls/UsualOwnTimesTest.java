@@ -26,7 +26,7 @@ class UsualOwnTimesTest {
     private final AtomicLong time = new AtomicLong();
     private final Map<CallLedger, SampledCall> samples = new HashMap<>();
 
-    /** Adds a call that was found waiting. */
+    /** Creates an ended call of the given length, with the given number of samples. All samples show a wait. */
     private CallLedger call(double millis, int looks) {
         CallLedger ledger = CallLedger.ofReceived(time::get, time.get(), 0);
         ledger.turnTo(Phase.OWN);
@@ -40,7 +40,10 @@ class UsualOwnTimesTest {
         return ledger;
     }
 
-    /** Returns the extra time of late calls that wait for 30 ms and sleep for 170 ms. */
+    /**
+     * Returns by how much late calls that wait for 30 ms and sleep for 170 ms exceed their usual time, by activity or
+     * wait.
+     */
     private Times above(List<EndedCall> late) {
         Times mean = new Times();
         mean.add(WAIT, 30e6);

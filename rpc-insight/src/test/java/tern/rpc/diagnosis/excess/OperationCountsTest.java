@@ -547,7 +547,9 @@ class OperationCountsTest {
                 .isEqualTo(-1);
     }
 
-    /** Simulates calls to two methods. Calls to the second method run the operation only if it has been deployed. */
+    /**
+     * Simulates calls to two methods. Calls to the second method run the operation only if {@code deployed} is true.
+     */
     private void secondsOfTwo(int count, Phase phase, String name, double millis, boolean deployed) {
         for (int i = 0; i < count; i++) {
             shop.second(() -> {

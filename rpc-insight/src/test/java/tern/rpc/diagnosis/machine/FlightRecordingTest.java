@@ -42,7 +42,8 @@ class FlightRecordingTest {
         FlightRecording recording = new FlightRecording();
         assertThat(recording.hasRequested("RedefineClasses", 0)).isFalse();
 
-        recording.starting(Long.MAX_VALUE); // Times on this clock overflow from the maximum to negative values.
+        // Times on this clock may overflow from the largest long value to negative values.
+        recording.starting(Long.MAX_VALUE);
 
         assertThat(recording.hasRequested("RedefineClasses", Long.MAX_VALUE + SECONDS.toNanos(29)))
                 .isTrue();

@@ -12,7 +12,10 @@ import org.junit.jupiter.api.Test;
 /** Tests which file systems are named as full. */
 class FullDisksTest {
 
-    /** A file system of 1 GB. Network file systems do not answer. */
+    /**
+     * A simulated file system of 1 GB. A test fails if it asks a network file system for its size, because such a
+     * request may hang.
+     */
     private static final class Store extends FileStore {
         private final String path;
         private final String type;

@@ -21,7 +21,10 @@ import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
-/** Tests statements that hang because their database does not answer, while their consequences take more time. */
+/**
+ * Tests statements that hang because their database does not answer. The waits that these statements cause take more
+ * time than the statements themselves.
+ */
 class HangingStatementsTest {
 
     private final Shop shop = new Shop().healthy(USUAL);

@@ -34,7 +34,8 @@ class OtherTasksTest {
     }
 
     /**
-     * Returns whether other tasks occupy the executor while the remote calls of the waiting calls are slower than usual.
+     * Returns whether tasks that no call has submitted occupy the executor while the remote calls of the waiting calls
+     * are slower than usual.
      *
      * @param exchanges the number of samples that show tasks in an HTTP exchange
      * @param remote the number of samples that show tasks in a remote call

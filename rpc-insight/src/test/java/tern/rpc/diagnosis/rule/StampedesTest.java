@@ -191,7 +191,8 @@ class StampedesTest {
             double millis = i < 90 ? 20 : 300;
             if (i % 2 == 0) {
                 for (int call = 0; call < 60; call++) {
-                    shop.call(Shop.PLACE, 0, load(Phase.SQL, PRICE, millis)); // These 60 calls arrive at the same time.
+                    // the first 60 calls of the second arrive at the same time
+                    shop.call(Shop.PLACE, 0, load(Phase.SQL, PRICE, millis));
                 }
             }
             shop.evenSecond(40, () -> HIT);

@@ -17,7 +17,8 @@ import tern.rpc.pool.PoolSnapshot;
 /** Tests calls waiting for a connection of a small pool while the pool checks or opens it. */
 class ConnectionChecksTest {
 
-    private static final String POOL = "GET stock:80"; // SampledCalls gives this name to each operation
+    // the name of the pool; SampledCalls gives this name to each operation and each wait
+    private static final String POOL = "GET stock:80";
 
     private static ThreadSnapshot thread(String... frames) {
         List<StackTraceElement> stack = new ArrayList<>();

@@ -63,7 +63,7 @@ class SamplerTest {
     @Test
     void aThreadThatWorksOnLongAfterTheEndOfItsCallIsSampled() throws Exception {
         CallLedger ledger = beginCall();
-        ledger.end(); // the deadline of the call has passed
+        ledger.end(); // the call has ended at its deadline, but its thread is still running
         RunningCall call = new RunningCall("Desk.me", worker.get().getId(), Phase.OWN, 1_000_000, 1_000_000, ledger);
 
         sampler.look(List.of(call), ledger.endedNanos() + TimeUnit.SECONDS.toNanos(2));

@@ -55,7 +55,8 @@ class CacheLoadsTest {
     void cachesThatLetOnlyOneCallLoadAValueAreKnown() {
         assertThat(CacheLoads.loadsOnce("Caffeine")).isTrue();
         assertThat(CacheLoads.loadsOnce("ConcurrentHashMap.computeIfAbsent")).isTrue();
-        assertThat(CacheLoads.loadsOnce("Spring")).isFalse(); // Spring does so only with @Cacheable(sync = true)
+        // Spring lets other calls wait for a load only with @Cacheable(sync = true)
+        assertThat(CacheLoads.loadsOnce("Spring")).isFalse();
         assertThat(CacheLoads.loadsOnce("PriceCache")).isFalse();
     }
 
