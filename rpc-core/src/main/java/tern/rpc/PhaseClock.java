@@ -15,6 +15,9 @@ final class PhaseClock {
     private static final int PHASE_MASK = (1 << PHASE_BITS) - 1;
     private static final VarHandle CURRENT;
 
+    /** The maximum number of counted operations of one kind in one call. */
+    static final char MAX_COUNT = Character.MAX_VALUE;
+
     static {
         try {
             CURRENT = MethodHandles.lookup().findVarHandle(PhaseClock.class, "current", long.class);
@@ -31,7 +34,9 @@ final class PhaseClock {
     private final long[] nanos = new long[PHASES.length];
     private @Nullable String name; // the name of the last operation that was started with a name
     private @Nullable Phase namedPhase; // the phase of the last operation that was started with a name
-    private int @Nullable [] counts; // the number of operations of each kind; null until the first operation
+    // The number of operations of each kind. Null until the first operation. Two bytes are enough for each kind, and
+    // keep a call's memory small.
+    private char @Nullable [] counts;
 
     // A copy of the times and counts at the end of the call. Null unless the thread may continue to work after the
     // call.
@@ -50,7 +55,7 @@ final class PhaseClock {
      */
     private record Final(
             long[] nanos,
-            int @Nullable [] counts,
+            char @Nullable [] counts,
             Phase phase,
             @Nullable String name) {}
 
@@ -109,13 +114,16 @@ final class PhaseClock {
         nanos[kind.ordinal()] += spentNanos;
     }
 
+    /** Counts one operation. The number of operations of one kind stops at {@link #MAX_COUNT}. */
     void count(Phase kind) {
-        int[] known = counts;
+        char[] known = counts;
         if (known == null) {
-            known = new int[PHASES.length];
+            known = new char[PHASES.length];
             counts = known;
         }
-        known[kind.ordinal()]++;
+        if (known[kind.ordinal()] < MAX_COUNT) {
+            known[kind.ordinal()]++;
+        }
     }
 
     /**
@@ -126,7 +134,7 @@ final class PhaseClock {
         long last = (long) CURRENT.getAcquire(this);
         long[] spent = nanos.clone();
         spent[(int) last & PHASE_MASK] += since(last, now);
-        int[] known = counts;
+        char[] known = counts;
         Phase phase = PHASES[(int) last & PHASE_MASK];
         atEnd = new Final(spent, known == null ? null : known.clone(), phase, running(phase));
     }
@@ -143,7 +151,7 @@ final class PhaseClock {
 
     int counted(Phase kind) {
         Final kept = atEnd;
-        int[] known = kept == null ? counts : kept.counts;
+        char[] known = kept == null ? counts : kept.counts;
         return known == null ? 0 : known[kind.ordinal()];
     }
 
