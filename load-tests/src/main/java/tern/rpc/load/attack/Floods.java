@@ -57,7 +57,8 @@ final class Floods {
                 // The attack ignores the answers.
             }
         } catch (IOException e) {
-            // The connection is closed. The writing thread handles this.
+            // The server has closed the connection. The thread that writes the requests fails, too, and handles the
+            // failure.
         }
     }
 

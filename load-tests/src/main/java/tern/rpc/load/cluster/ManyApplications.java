@@ -52,7 +52,8 @@ final class ManyApplications {
     // the maximum number of connections that the client opens per second
     private static final int CONNECTIONS_PER_SECOND = 50;
     private static final int SUBSET = 100; // the number of providers that a reference connects to (docs/cluster.md)
-    private static final int LAST_LIST_SECONDS = 2; // The client delays each list by up to a second.
+    // the wait for the last list of providers, because the client delays each list by up to a second
+    private static final int LAST_LIST_SECONDS = 2;
     private static final String CLUSTER_THREAD = "rpc-client-cluster";
 
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -60,7 +61,8 @@ final class ManyApplications {
             new InMemoryTransport(HessianSerializer.builder().build());
     // the time when each connection was opened
     private final Map<Endpoint, Long> opened = new ConcurrentHashMap<>();
-    private final Map<Endpoint, Long> published = new HashMap<>(); // The time when each new address was listed.
+    // the time when each provider's address first appeared in a list
+    private final Map<Endpoint, Long> published = new HashMap<>();
     private final List<SimulatedApplication> small = new ArrayList<>();
     private final List<NodeService> services = new ArrayList<>();
     private final SimulatedApplication giant;

@@ -69,8 +69,8 @@ public class PickBenchmark {
     public void prepare() {
         cluster = cluster(providers, policy);
         now = System.nanoTime();
-        // A call surveys the providers if the last survey is at least a tenth of a second old. The benchmark's clock
-        // does not advance, so the setup performs the only survey.
+        // A call surveys the state of all providers if the last survey is at least a tenth of a second old. The
+        // benchmark's clock does not advance, so this call performs the only survey.
         cluster.pick("get", 0, "", false, null, now);
     }
 

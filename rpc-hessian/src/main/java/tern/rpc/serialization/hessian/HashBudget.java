@@ -70,9 +70,10 @@ class HashBudget {
     private long allowed;
     private long allowedWithoutTurn;
     private int bytes;
-    private Object sender = ""; // identifies the sender of the current message
-    private @Nullable LargeWork turn; // the permit to hash many keys; null while none is held
-    private @Nullable RpcException refusal; // the reason why this message got no permit; null if none was refused
+    private Object sender = ""; // identifies the sender of the message that is being read
+    private @Nullable LargeWork turn; // this message's permit to hash many keys; null while the message has no permit
+    // the reason why this message was refused a permit; null if it was not refused
+    private @Nullable RpcException refusal;
 
     // Counters of the message's non-scalar keys. A key's container and hash code select the key's counter. Null until a
     // message has a non-scalar key.
