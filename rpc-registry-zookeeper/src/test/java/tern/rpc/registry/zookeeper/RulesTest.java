@@ -252,7 +252,7 @@ class RulesTest {
                 """.formatted(SERVICE, address.substring(address.lastIndexOf(':') + 1)));
 
         Greeting byTern = tern("web").refer("dubbo", Subscription.Level.BOTH, "", "");
-        // Dubbo reads the rule when the reference is created.
+        // Dubbo reads the rule when the consumer's reference is created.
         Greeting byDubbo = dubbo("dubbo-web").refer(reference -> {});
         Await.until("one answers Dubbo", () -> DubboProcess.names(byDubbo, 20).size() == 1);
         Await.until(
