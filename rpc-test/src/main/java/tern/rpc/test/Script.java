@@ -23,7 +23,7 @@ import tern.rpc.StatusCode;
  */
 public final class Script {
 
-    /** Creates the answer to a call. */
+    /** An action that creates the answer to a call. */
     @FunctionalInterface
     interface Action {
         CompletionStage<@Nullable Object> run(List<@Nullable Object> arguments, Runnable drop);
@@ -71,7 +71,7 @@ public final class Script {
         return add("answerWith(…)", (arguments, drop) -> CompletableFuture.completedFuture(answer.apply(arguments)));
     }
 
-    /** Sets a delay for the next step that is added. */
+    /** Sets a delay for the answer of the step that is added next. */
     public synchronized Script delay(Duration wait) {
         delay = wait;
         return this;

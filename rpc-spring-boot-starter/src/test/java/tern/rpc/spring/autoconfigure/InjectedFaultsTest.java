@@ -41,7 +41,7 @@ class InjectedFaultsTest {
     private static final int CALLERS = 8;
     private static final int CALLS_PER_SECOND = 10;
 
-    /** After {@value} seconds with calls, the diagnosis reports a missed target. */
+    /** After {@value} simulated seconds with calls, the diagnosis can report that calls miss their target. */
     private static final int WARM_UP_SECONDS = 65;
 
     /**
