@@ -17,7 +17,7 @@ public final class AttemptBudget {
     private final int perSecond;
     private final LongAdder calls = new LongAdder();
 
-    private long windowStart; // This object's lock guards windowStart and the next two fields.
+    private long windowStart; // This object's lock guards windowStart, callsBefore and "spent".
     private long callsBefore;
     private long spent;
 

@@ -130,7 +130,9 @@ final class Membership {
         String tag = leftOut.get();
         if (tag != null && choice.want(tag)) {
             connect(list);
-            reviewSoon(); // Other references may already have found that one of these providers cannot take calls.
+            // Another reference may have found earlier that one of the newly used providers cannot take calls, so the
+            // providers are reviewed soon.
+            reviewSoon();
         }
     }
 
@@ -238,7 +240,9 @@ final class Membership {
             shared.add(node);
             target = new Target(node, statistics, clock, instance.attributes());
         } else if (!target.attributes().equals(instance.attributes())) {
-            nodes.attempt(target.node(), clock.nanoTime()); // The provider may have just been restarted.
+            // A change of the attributes can mean that the provider has just been restarted, so an attempt to connect
+            // begins.
+            nodes.attempt(target.node(), clock.nanoTime());
         }
         target.attributes(instance.attributes(), isHeld, clock.nanoTime());
         return target;

@@ -174,7 +174,7 @@ final class MethodPresence {
                     .removeIf(each ->
                             !each.getValue().isOf(each.getKey()) || (isNewList && !used.contains(each.getKey())));
             Lacking changed = Lacking.of(gaps, now);
-            // The groups of an earlier list are also forgotten, so that they do not occupy memory.
+            // After a new list, the groups of the previous list are forgotten too, so that they do not occupy memory.
             if (isNewList || gaps.isEmpty() || !changed.avoided.equals(lacking.avoided)) {
                 put(method, changed);
             } else {

@@ -153,7 +153,8 @@ final class Replacements {
                                 .allMatch(target -> target.node().link().isUsable()));
         untilReviewNanos = isSteady && list.held().isEmpty() ? NEVER : SOON_NANOS;
         if (isSteady) {
-            passedOver.clear(); // All regular members are connected, so this does not change the subset.
+            // The subset stays the same, because all regular members are connected or no other provider is listed.
+            passedOver.clear();
             return false;
         }
         absent.values().forEach(each -> {

@@ -19,7 +19,7 @@ final class MethodLimiter {
 
     private final Limiter limiter;
 
-    /** The number of each tenant's running calls. */
+    /** The number of running calls of each tenant to this method. */
     private final CallCounts<Share> held = new CallCounts<>();
 
     // the last refused tenant that had less than an equal share

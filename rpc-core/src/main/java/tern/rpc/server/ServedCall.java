@@ -277,7 +277,7 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
                 dispatcher.streamExecutor(call.share(), this::noThread));
         stream = served;
         if (hasEnded()) {
-            return; // the client disconnected before the answer
+            return; // the call has ended before its method was called, for example because the client disconnected
         }
         served.run(invocation, this::end);
     }

@@ -44,7 +44,8 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     private int batch;
     private volatile @Nullable Thread asking; // the thread that is requesting values
     private volatile boolean waiting; // true while the sink is not ready
-    private volatile @Nullable Ending ending; // set when the publisher has ended
+    // set when the application's publisher has ended its values, with the failure if there is one
+    private volatile @Nullable Ending ending;
     private volatile boolean done;
 
     /**

@@ -93,7 +93,7 @@ class LargeWorkTest {
             held.add(LargeWork.startDecodingUnpacked(64 << 10, "a"));
         }
 
-        Thread.currentThread().interrupt(); // an interrupted thread does not wait
+        Thread.currentThread().interrupt(); // an interrupted thread does not wait for a permit
         assertThatThrownBy(() -> LargeWork.startDecodingUnpacked(64 << 10, "a"))
                 .isInstanceOfSatisfying(
                         RpcException.class,
@@ -113,7 +113,7 @@ class LargeWorkTest {
             held.add(LargeWork.startHashing(300, "a"));
         }
 
-        Thread.currentThread().interrupt(); // an interrupted thread does not wait
+        Thread.currentThread().interrupt(); // an interrupted thread does not wait for a permit
         assertThatThrownBy(() -> LargeWork.startHashing(300, "a"))
                 .isInstanceOfSatisfying(
                         RpcException.class,
