@@ -51,8 +51,8 @@ final class ChartPoints {
     }
 
     /**
-     * Returns the last second whose points the page already has, counted from the start of the window. The mark
-     * contains this second after the text {@code run}, which identifies the process and the start of the window.
+     * Returns the last second whose points the page already has, counted from the start of the charts' time window. The
+     * mark contains this second after the text {@code run}, which identifies the process and the start of the window.
      * Returns {@link Long#MAX_VALUE} if the mark begins with another text.
      */
     private static long secondIn(String mark, String run) {

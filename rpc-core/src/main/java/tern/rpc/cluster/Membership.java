@@ -136,7 +136,7 @@ final class Membership {
         }
     }
 
-    /** Reviews the members soon, because one of them cannot take calls. */
+    /** Reviews the connected providers soon, because one of them cannot take calls. */
     void reviewSoon() {
         reviews.within(Replacements.SOON_NANOS);
     }
@@ -222,7 +222,8 @@ final class Membership {
             survey.measureGroups(changed, clock.nanoTime());
             chosenByKey = Policies.isByKey(ruled.policy());
             routes = changed;
-        } catch (RuntimeException | Error e) { // for example, memory is low; the members do not change
+        // If memory is low, for example, the review fails. The connected providers then stay the same.
+        } catch (RuntimeException | Error e) {
             shared.forEach(node -> nodes.giveBack(node, user));
             throw e;
         }

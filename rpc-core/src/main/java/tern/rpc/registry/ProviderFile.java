@@ -286,7 +286,7 @@ record ProviderFile(Map<String, List<Provider>> services, List<String> problems)
         }
     }
 
-    /** The place of an entry in the file. */
+    /** The position of an entry in the file, for the description of a problem. */
     private record Place(String name, Problems problems) {
 
         void warn(String key, String what, String expected) {

@@ -113,7 +113,7 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
         }
     }
 
-    /** Runs the steps of a served call in order. */
+    /** Runs the steps of a served call in order, from the check of the caller to the service's method. */
     private void serve() {
         long started = dispatcher.clock().nanoTime();
         CallLedger ledger = dispatcher.ledgers().begin(started, started - call.receivedNanos());

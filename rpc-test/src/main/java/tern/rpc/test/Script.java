@@ -34,7 +34,7 @@ public final class Script {
     private final String method;
     private final List<MethodDescriptor> overloads;
     private final Deque<Step> steps = new ArrayDeque<>(); // guarded by this
-    private Duration delay = Duration.ZERO; // the delay of the next step; guarded by this
+    private Duration delay = Duration.ZERO; // the delay of the script's next step; guarded by this
     private @Nullable Step last; // guarded by this
 
     Script(String method, List<MethodDescriptor> overloads) {
@@ -135,7 +135,9 @@ public final class Script {
                 .thenCompose(Function.identity());
     }
 
-    /** Returns a description of the unused steps for error messages, or an empty string if every step was used. */
+    /**
+     * Returns a description of the script's unused steps for error messages, or an empty string if every step was used.
+     */
     synchronized String left() {
         List<Step> unreached = new ArrayList<>(steps);
         return unreached.isEmpty()

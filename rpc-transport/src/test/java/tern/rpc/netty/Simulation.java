@@ -45,12 +45,12 @@ final class Simulation {
 
     private static final int MAX_NESTED = 3;
 
-    /** A simulated thread. Each step runs its next task. */
+    /** A simulated thread. Each step of the simulation runs the next task of one thread. */
     private static final class Actor {
         private final String name;
         private final Deque<Runnable> tasks = new ArrayDeque<>();
         private boolean busy; // true while a step of this thread is paused
-        private boolean ready; // true if the next step of this thread can run
+        private boolean ready; // true if this thread has a next step that can run
 
         Actor(String name) {
             this.name = name;

@@ -72,7 +72,7 @@ final class ManyApplications {
     private final int servicesPerApplication;
     private final String scenes;
     private volatile Histogram micros = new ConcurrentHistogram(3);
-    // the failures of calls in the current scene of the simulation
+    // the failures of calls in the current scene (a scenario of the simulation)
     private final Queue<RuntimeException> failures = new ConcurrentLinkedQueue<>();
     private volatile boolean ended;
 
@@ -188,7 +188,7 @@ final class ManyApplications {
     }
 
     private interface Scene {
-        /** Runs the scene, and returns the number of lists of instances that it published. */
+        /** Runs one scene of the simulation, and returns the number of lists of instances that it published. */
         int run() throws InterruptedException;
     }
 
@@ -200,8 +200,9 @@ final class ManyApplications {
     }
 
     /**
-     * Runs a scene between two scenes without changes, and compares the response times. The comparison uses the mean of
-     * the two scenes without changes, because the load of the machine can change during the run.
+     * Runs a scene of the simulation between two scenes in which no list of instances changes, and compares the
+     * response times. The comparison uses the mean of the two scenes without changes, because the load of the machine
+     * can change during the run.
      */
     private void besideQuiet(String name, Scene scene) throws InterruptedException {
         double before = quiet("no change");
@@ -210,7 +211,9 @@ final class ManyApplications {
         print("%s: p99 of calls is %.2f times the p99 without changes", name, during / ((before + after) / 2));
     }
 
-    /** Runs the scene, and returns the 99th percentile of the calls' response times, in microseconds. */
+    /**
+     * Runs one scene of the simulation, and returns the 99th percentile of the calls' response times, in microseconds.
+     */
     private double scene(String name, Scene scene) throws InterruptedException {
         long[] ids = changingThreads();
         micros = new ConcurrentHistogram(3);
@@ -266,7 +269,7 @@ final class ManyApplications {
         return steps(seconds * perSecond, perSecond, step -> change.run());
     }
 
-    /** Runs the steps at a fixed rate, and returns the number of steps. */
+    /** Runs the steps of a scene at a fixed rate, and returns the number of steps. */
     private static int steps(int count, int perSecond, IntConsumer step) {
         FixedRate rate = new FixedRate(TimeUnit.SECONDS.toNanos(1) / perSecond);
         for (int i = 0; i < count; i++) {

@@ -44,7 +44,7 @@ class HashTurnsTest {
 
     /**
      * Returns a set that contains a list. Each level of the list contains two references to the next level, so hashing
-     * the list takes 2 to the power of 15 visits.
+     * the list visits 2 to the power of 15 values.
      */
     private static byte[] costlyKey() {
         int levels = 15;
