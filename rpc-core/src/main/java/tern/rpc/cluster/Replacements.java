@@ -65,9 +65,7 @@ final class Replacements {
     private long lastPassed; // the largest value in passedOver, which belongs to the provider that was replaced last
     private volatile long untilReviewNanos = SOON_NANOS;
 
-    /**
-     * @param user the reference to whose subset the replaced providers belong
-     */
+    /** @param user the reference to whose subset the replaced providers belong */
     Replacements(Nodes nodes, Nodes.User user, long now) {
         this.nodes = nodes;
         this.user = user;

@@ -124,9 +124,7 @@ final class BusyPoint {
         return right ? step : Step.NONE;
     }
 
-    /**
-     * @return the change to the call count that the next measurement window should try; NONE for no change
-     */
+    /** @return the change to the call count that the next measurement window should try; NONE for no change */
     private Step due(double nanos) {
         if (heldNanos == 0) {
             heldNanos = nanos;

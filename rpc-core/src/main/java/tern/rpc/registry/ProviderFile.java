@@ -323,9 +323,7 @@ record ProviderFile(Map<String, List<Provider>> services, List<String> problems)
                 + named + (all.size() > MAX_NAMED ? " and " + (all.size() - MAX_NAMED) + " more" : "");
     }
 
-    /**
-     * @param others members of the file other than the services, which are kept unchanged
-     */
+    /** @param others members of the file other than the services, which are kept unchanged */
     String json(Map<String, ?> others) {
         Map<String, Object> written = new LinkedHashMap<>();
         services.forEach((service, providers) -> written.put(

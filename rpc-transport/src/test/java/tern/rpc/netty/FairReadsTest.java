@@ -280,9 +280,7 @@ class FairReadsTest {
         return read(reads.guess(), reads.guess(), nanos);
     }
 
-    /**
-     * @return whether the connection may read again before other connections are read
-     */
+    /** @return whether the connection may read again before other connections are read */
     private boolean read(int attempted, int bytes, long nanos) {
         reads.attemptedBytesRead(attempted);
         reads.lastBytesRead(bytes);

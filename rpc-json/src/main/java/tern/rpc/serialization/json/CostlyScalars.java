@@ -138,9 +138,7 @@ final class CostlyScalars extends ValueDeserializerModifier {
         private final boolean time;
         private final @Nullable Class<?> whole;
 
-        /**
-         * @param whole the declared type of the values if it is an integer type; otherwise null
-         */
+        /** @param whole the declared type of the values if it is an integer type; otherwise null */
         Bounded(ValueDeserializer<?> delegate, int digits, int textLength, @Nullable Class<?> whole) {
             super(delegate);
             this.whole = whole;
