@@ -65,7 +65,8 @@ final class MethodPresence {
     // The answers of the providers by method. Usually empty, because all providers have all methods. The map is
     // replaced under this object's lock.
     private volatile Map<String, Lacking> byMethod = Map.of();
-    private @Nullable Routes reviewed; // the routes of the last review; guarded by this object's lock
+    // the routes that the last call to reviewAll() received; guarded by this object's lock
+    private @Nullable Routes reviewed;
 
     private static Attributes release(Attributes all) {
         return all.withWeight(0).withDraining(false);

@@ -170,7 +170,8 @@ final class SharedSources {
         try {
             // The source is closed without holding the lock, because one of its threads may be waiting for the lock.
             shared.source.close();
-        } catch (RuntimeException e) { // The exception must not prevent other references from being closed.
+        } catch (RuntimeException e) {
+            // an exception from one source must not prevent the other references from being closed
             LOG.warn("{} could not be closed", shared.source, e);
         }
     }

@@ -36,7 +36,7 @@ final class StallRelief {
     private final int maxExtra;
     private final Consumer<? super Runnable> giveUp;
     private final Executor later;
-    private final AtomicBoolean watching = new AtomicBoolean(); // true while a check is scheduled
+    private final AtomicBoolean watching = new AtomicBoolean(); // true while a check for blocked threads is scheduled
     private volatile boolean moved; // true if a task has begun since the last check
     private volatile int extra;
     private int stalls; // the number of consecutive checks that found no newly begun task; used only by the check

@@ -17,6 +17,6 @@ public interface MessageWriter {
      */
     boolean isWaiting();
 
-    /** Called when the call has ended. */
+    /** Called when the call has ended, so that no more messages can be sent. */
     void over();
 }

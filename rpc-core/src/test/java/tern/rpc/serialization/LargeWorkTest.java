@@ -105,7 +105,10 @@ class LargeWorkTest {
         LargeWork.end(LargeWork.startDecodingUnpacked(64 << 10, "a"));
     }
 
-    /** A client hashes the keys of an answer, so the call was executed and must not be sent again. */
+    /**
+     * When hashing the keys of an answer is refused, the call has been executed, so the failure must not say that the
+     * call can be sent again.
+     */
     @Test
     void refusedHashingDoesNotClaimThatTheCallWasNotExecuted() {
         List<LargeWork> held = new ArrayList<>();

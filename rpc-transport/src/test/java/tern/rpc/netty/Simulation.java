@@ -109,7 +109,10 @@ final class Simulation {
         return act -> add(actor, act);
     }
 
-    /** Creates a worker thread for a thread pool. Starting the thread makes its only step ready. */
+    /**
+     * Creates a worker thread for a thread pool. The thread runs in a single step, which can run once the thread has
+     * been started.
+     */
     Thread worker(Runnable task) {
         Actor actor = new Actor("worker " + ++workers);
         return new Thread(actor.name) {

@@ -47,7 +47,7 @@ public class PickBenchmark {
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
     private Cluster cluster = cluster(1, Policies.P2C);
     private long now;
-    private long key; // Only the consistent-hash policy uses the key. Each call has a different key.
+    private long key; // Only the consistent-hash policy uses the key of a call. Each call has a different key.
 
     private Cluster cluster(int size, String named) {
         ClusterParts parts = new ClusterParts(NanoClock.SYSTEM, timer, 1);

@@ -209,7 +209,7 @@ abstract class HttpExchange {
         if (edit != null && answer != null) {
             edit.accept(answer);
         }
-        if (part.plainType() == null) { // a plain answer needs no header object, and head() would create one
+        if (part.plainType() == null) { // a plain answer needs no header object, and calling head() would create one
             refuseSniffing(part.head());
         }
         change(part.bytes());

@@ -147,7 +147,8 @@ final class JoinedWrites extends ChannelDuplexHandler {
 
     private void reportSpare() {
         int change = spareBytes - reportedSpareBytes;
-        // the change is reported last, because the report can close the connection
+        // The change is reported as the last step of this method, because the receiver of the report can close the
+        // connection.
         reportedSpareBytes = spareBytes;
         spareChanged.accept(change);
     }
