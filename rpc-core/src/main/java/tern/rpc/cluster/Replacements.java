@@ -41,7 +41,10 @@ final class Replacements {
     /** The time until the next review while a provider of a long list is not connected. */
     static final long SOON_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** No further review is needed before the state of a provider or the list changes. */
+    /**
+     * The value for the time until the next review if no review is needed before a provider's state or the list of
+     * providers changes.
+     */
     static final long NEVER = Long.MAX_VALUE;
 
     /** The time until the next review while no provider can take the calls that are made. */

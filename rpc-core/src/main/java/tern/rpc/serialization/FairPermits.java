@@ -145,7 +145,10 @@ final class FairPermits {
         waiting = before + change;
     }
 
-    /** Takes permits if all of them are available. */
+    /**
+     * Takes the given number of permits without waiting, if this number is available. Returns whether the permits were
+     * taken.
+     */
     private boolean takeFree(int permits) {
         int before = available.get();
         while (permits <= before) {
