@@ -73,7 +73,7 @@ public final class Carts {
 
         @Override
         public void postProcessBeanFactory(ConfigurableListableBeanFactory beans) {
-            // This method does nothing, because the test examines only the field.
+            // This method does nothing, because the test examines only the field of this class.
         }
     }
 

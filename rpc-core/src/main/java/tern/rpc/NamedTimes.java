@@ -24,7 +24,8 @@ public final class NamedTimes {
      */
     private static final int STATUS_LENGTH = 4;
 
-    private final Phase[] kinds = new Phase[PLACES]; // This object's lock guards "kinds" and the next four fields.
+    // This object's lock guards "kinds", "names", "counts", "nanos" and "size".
+    private final Phase[] kinds = new Phase[PLACES];
     private final @Nullable String[] names = new @Nullable String[PLACES];
     private final int[] counts = new int[PLACES];
     private final long[] nanos = new long[PLACES];

@@ -8,7 +8,7 @@ import org.springframework.stereotype.Component;
 @Component
 class Inventory implements Step {
 
-    @SuppressWarnings("unused") // written by the thread that holds the monitor, never read
+    @SuppressWarnings("unused") // Only threads that hold the monitor write this field. No code reads it.
     private int counted;
 
     Inventory() {

@@ -34,7 +34,7 @@ class Backups {
                 Naps.millis(500);
             }
         } catch (SQLException e) {
-            // The other threads of this job hold all connections of the pool, so this thread ends.
+            // The other threads of the backup job hold all connections of the pool, so this thread ends.
         }
     }
 }

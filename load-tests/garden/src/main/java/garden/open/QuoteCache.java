@@ -9,7 +9,8 @@ import org.springframework.stereotype.Component;
 @Component
 class QuoteCache implements Step {
 
-    private final List<byte[]> quotes = new ArrayList<>(); // Only the thread that injects faults uses this list.
+    // Only the thread that injects faults uses this list of quotes.
+    private final List<byte[]> quotes = new ArrayList<>();
 
     @SuppressWarnings("unused") // The field stores the array, so that the JIT compiler cannot remove the allocation.
     private volatile byte[] last = {};

@@ -63,7 +63,7 @@ class Regions implements Step {
         }
         RedisScript<Long> script = RedisScript.of(
                 "for i = ARGV[1], ARGV[2] do redis.call('set', 'region:' .. i, i, 'ex', 60) end return 1", Long.class);
-        // Each script fills only some of the keys, so that it ends before the read timeout.
+        // Each run of the Lua script sets only some of the keys, so that the run ends before Redis's read timeout.
         for (int first = 1; first <= keys; first += FILLED_AT_ONCE) {
             redis.execute(script, List.of(), String.valueOf(first), String.valueOf(first + FILLED_AT_ONCE - 1));
         }

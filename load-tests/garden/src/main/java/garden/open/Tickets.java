@@ -7,7 +7,7 @@ import org.springframework.stereotype.Component;
 @Component
 class Tickets implements Step {
 
-    @SuppressWarnings("unused") // The loop writes this field to use processor time.
+    @SuppressWarnings("unused") // The loop in draw() writes this field to keep the processor busy.
     private volatile long drawn;
 
     @Override

@@ -15,7 +15,7 @@ import tern.rpc.spring.RpcReference;
 class Caller {
 
     @RpcReference
-    @SuppressWarnings("NullAway.Init") // The Spring Boot starter sets this field.
+    @SuppressWarnings("NullAway.Init") // The Spring Boot starter for RPC injects a proxy into this field.
     private OrderService orders;
 
     OrderService orders() {

@@ -39,8 +39,8 @@ public final class Fault {
     }
 
     /**
-     * Adds a true cause to this fault. Each argument is a regular expression: for the kind, the place, the right
-     * change, and the harmful change.
+     * Adds a true cause to this fault. Each argument is a regular expression, which is compared with a part of the
+     * diagnosis: the kind of the cause, its place, the right change, or a harmful change.
      */
     public Fault truth(String kind, String place, String change, String forbidden) {
         truths.add(Truth.of(kind, place, change, forbidden));

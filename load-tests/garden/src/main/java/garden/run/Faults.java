@@ -20,7 +20,7 @@ public final class Faults {
     private final Path folder = Path.of("target", "faults");
     private final String commit = System.getProperty("garden.commit", "unknown");
 
-    private boolean passed = true; // The value is false if an injected fault was not diagnosed correctly.
+    private boolean passed = true; // This field becomes false if an injected fault was not diagnosed correctly.
 
     private Faults(Options options) {
         this.options = options;

@@ -27,8 +27,8 @@ public final class Load implements AutoCloseable {
     private volatile int documentBytes;
     private volatile double perTick = 1;
     private volatile double wave;
-    private double due; // Only the clock thread uses this field.
-    private long ticks; // Only the clock thread uses this field.
+    private double due; // Only the thread of "clock" uses this field.
+    private long ticks; // Only the thread of "clock" uses this field.
 
     Load(OrderService orders) {
         this.orders = orders;
@@ -46,7 +46,11 @@ public final class Load implements AutoCloseable {
         perTick = times;
     }
 
-    /** Makes the rate rise and fall by the given share of its value. Each cycle takes eight seconds. */
+    /**
+     * Makes the rate of the calls rise and fall in cycles of eight seconds.
+     *
+     * @param share the maximum deviation from the normal rate, as a share of that rate
+     */
     public void wave(double share) {
         wave = share;
     }
@@ -87,7 +91,7 @@ public final class Load implements AutoCloseable {
             send(id, id % 20);
             ended = true;
         } catch (RuntimeException e) {
-            // A call that throws an exception is counted as bad after the try block.
+            // The code after the try block counts a call that has thrown an exception as late or failed.
         }
         calls.increment();
         if (!ended || System.nanoTime() - start > TARGET_NANOS) {

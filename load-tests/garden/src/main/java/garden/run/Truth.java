@@ -23,7 +23,7 @@ record Truth(Pattern kind, Pattern place, Pattern change, Pattern forbidden) {
 
     /**
      * Returns whether a diagnosed cause is this true cause. The diagnosed cause's title must match the kind, and at
-     * least one of its texts must match the place.
+     * least one of its texts must match the place of the true cause.
      */
     boolean isNamedBy(Answer.Found cause) {
         return kind.matcher(cause.title()).find() && place.matcher(cause.all()).find();

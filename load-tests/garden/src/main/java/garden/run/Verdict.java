@@ -118,7 +118,7 @@ record Verdict(
                 values.getProperty("change"));
     }
 
-    /** Returns whether the file contains a verdict for the commit. */
+    /** Returns whether the verdict in the file was made with the given commit of the project. */
     static boolean isOf(Path file, String commit) throws IOException {
         return Files.exists(file) && commit.equals(load(file).getProperty("commit"));
     }

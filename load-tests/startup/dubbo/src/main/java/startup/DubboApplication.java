@@ -28,7 +28,7 @@ public class DubboApplication {
     }
 
     @DubboReference(url = "dubbo://127.0.0.1:20991", scope = "remote", check = false)
-    private @Nullable Greeting greeting; // Dubbo sets this field.
+    private @Nullable Greeting greeting; // Dubbo injects a proxy into this field.
 
     @Bean
     StartupProbe.FirstCall firstCall() {

@@ -21,7 +21,7 @@ final class ChartPoints {
 
     private final LatencyWindow window;
     private final String instance;
-    private volatile Instant start = Instant.EPOCH; // the time at which second 0 of the window began
+    private volatile Instant start = Instant.EPOCH; // the time at which second 0 of {@code window} began
 
     /** @param instance the id of this process */
     ChartPoints(LatencyWindow window, String instance) {
@@ -30,7 +30,8 @@ final class ChartPoints {
     }
 
     /**
-     * Adds the points to an answer, together with a mark. The page sends this mark to request later points.
+     * Adds the points of the charts to an answer, together with a mark. In its next request, the page sends the mark
+     * back to get only points later than those in this answer.
      *
      * @param at the current time
      * @param since the mark from the last answer that the page received; null if there was none. All points are
@@ -39,8 +40,8 @@ final class ChartPoints {
     void put(Map<String, Object> into, Instant at, @Nullable String since) {
         long second = window.second();
         Instant zero = startAt(at, second);
-        // The mark, which the page sends to request later points, contains the process and the start of the window. The
-        // page must not mix points from different processes or windows.
+        // The page sends the mark back to request later points. The mark contains the process and the start of the
+        // window, because the page must not mix points from different processes or windows.
         String run = instance + "." + zero.toEpochMilli() + ".";
         long earlier = since == null ? Long.MAX_VALUE : secondIn(since, run);
         boolean known = earlier <= second;
@@ -50,8 +51,8 @@ final class ChartPoints {
     }
 
     /**
-     * Returns the last second whose points the page already has, counted from the start of the window. The mark
-     * contains this second after the text {@code run}, which identifies the process and the start of the window.
+     * Returns the last second whose points the page already has, counted from the start of the charts' time window. The
+     * mark contains this second after the text {@code run}, which identifies the process and the start of the window.
      * Returns {@link Long#MAX_VALUE} if the mark begins with another text.
      */
     private static long secondIn(String mark, String run) {

@@ -14,7 +14,7 @@ import tern.rpc.spring.autoconfigure.RpcConsoleProperties;
 /**
  * Decides whether the console may make calls.
  *
- * @param format supplies the JSON format, or null if tern-rpc-json or Jackson is missing
+ * @param format supplies the JSON format for the arguments and results, or null if tern-rpc-json or Jackson is missing
  */
 record ConsoleAccess(
         EndpointAccessResolver access,

@@ -83,10 +83,10 @@ final class ConsoleCall implements ServerCall {
 
     /**
      * @param key the service key of the called service
-     * @param messages the encoded arguments, or the encoded messages of a request stream, in the form that the
-     *     codec reads
+     * @param messages the encoded arguments, or the encoded messages of a request stream, in the form that the codec
+     *     reads
      * @param headers the headers of the call; they are copied
-     * @param share counts the calls of the console's tenant
+     * @param share counts the running calls of the tenant to which all console calls belong
      * @param caller the address of the browser; null if unknown
      */
     ConsoleCall(

@@ -32,7 +32,7 @@ final class ConsoleCalls {
     private final NanoClock clock;
     private final ConsoleTickets tickets = new ConsoleTickets();
     private final RequestIds requestIds = new RequestIds();
-    // The lock of this object guards this field and the next one.
+    // This object's lock guards the fields {@code running} and {@code transport}.
     private final Map<String, ConsoleCall> running = new HashMap<>(); // the running calls by request id
     private @Nullable ConsoleTransport transport; // The transport is null until the console makes its first call.
 

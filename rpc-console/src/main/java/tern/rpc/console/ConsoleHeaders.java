@@ -56,7 +56,11 @@ final class ConsoleHeaders {
         return false;
     }
 
-    /** Returns whether the client already has the version of the file that this ETag identifies. */
+    /**
+     * Returns whether the browser's cache already contains the version of a file that has the given ETag.
+     *
+     * @param ifNoneMatch the values of the request's {@code If-None-Match} headers
+     */
     static boolean has(List<String> ifNoneMatch, String tag) {
         return ifNoneMatch.stream().anyMatch(value -> value.contains(tag));
     }

@@ -23,7 +23,8 @@ final class ConsoleStream implements MessageStream {
     private final JsonMethod json;
     private final List<byte[]> requests;
     private final AtomicLong credit = new AtomicLong();
-    // The number of pending deliveries. The thread that increments this number to 1 performs all deliveries.
+    // The number of pending calls to deliver(). The thread that increments this number from 0 to 1 delivers for all
+    // pending calls.
     private final AtomicInteger work = new AtomicInteger();
     private int next; // Only the delivering thread uses this field.
     private boolean endDelivered; // Only the delivering thread uses this field.

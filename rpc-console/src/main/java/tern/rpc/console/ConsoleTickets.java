@@ -20,15 +20,15 @@ final class ConsoleTickets {
      */
     private static final int MAX_STOPS = 16;
 
-    private final Map<String, Ticket> tickets = new HashMap<>(); // This object's lock guards the map.
+    private final Map<String, Ticket> tickets = new HashMap<>(); // the tickets by id; guarded by this
 
     /** A ticket for one request. */
     static final class Ticket {
         private final boolean stops;
         private final byte[] body;
         private final @Nullable SocketAddress caller;
-        // True after the ticket's only call has begun. The lock of ConsoleTickets guards this field and the next two
-        // fields.
+        // True after the ticket's only call has begun. The lock of {@link ConsoleTickets} guards this field, {@code
+        // running} and {@code dropped}.
         private boolean taken;
         private boolean running;
         private boolean dropped;

@@ -41,7 +41,7 @@ final class LiveData {
     private final ChartPoints points;
     private volatile @Nullable LastDiagnosis lastDiagnosis;
 
-    /** The summary of the diagnosis, and the time when it was read. */
+    /** A summary of the application's diagnosis, and the time when the diagnosis was read. */
     private record LastDiagnosis(Instant at, Map<String, Object> diagnosis) {}
 
     LiveData(
@@ -223,7 +223,10 @@ final class LiveData {
         return json;
     }
 
-    /** Returns the part of the report with the given name; null if the application has no part with this name. */
+    /**
+     * Returns the report part with the given name, such as the diagnosis; null if the application has no part with this
+     * name.
+     */
     @Nullable
     RpcReportPart part(String name) {
         return parts.stream()

@@ -63,7 +63,8 @@ final class MessageTypes {
             if (definitions.size() >= TypeCatalog.MAX_TYPES) {
                 return TypeShape.any(name);
             }
-            // This entry ends the recursion for a type that contains itself.
+            // While the fields of a message are examined, this entry ends the recursion for a message that contains
+            // itself.
             definitions.put(name, new Definition("message", type.getName(), List.of(), List.of()));
             List<Field> fields = new ArrayList<>();
             for (FieldDescriptor field : type.getFields()) {

@@ -14,12 +14,11 @@ final class RequestIds {
 
     private static final int REMEMBERED_IDS = 10_000;
 
-    // A ring buffer of the hashes of recent ids, which is null until the first id. This object's lock guards the
-    // buffer.
+    // The hashes of the most recent request ids, in a ring buffer. Null until the first id; guarded by this.
     private long @Nullable [] seenIds;
-    private int seen; // This object's lock guards the number.
+    private int seen; // the number of stored hashes; guarded by this
 
-    /** Returns whether the id is known. Stores an unknown id. */
+    /** Returns whether the request id has been stored by an earlier call to this method. Stores a new id. */
     synchronized boolean isRepeated(String id) {
         long hash = hash(id);
         long[] ids = seenIds;

@@ -39,7 +39,7 @@ final class ServiceCatalog {
         this.mapper = mapper;
     }
 
-    /** The part of the report that does not change while the application runs. */
+    /** The services and types in the catalog, which do not change while the application runs. */
     private record Content(List<Service> services, Map<String, TypeShape.Definition> types) {}
 
     private record Service(Map<String, Object> shown, List<Method> methods) {}

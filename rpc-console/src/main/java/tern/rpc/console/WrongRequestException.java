@@ -23,8 +23,8 @@ final class WrongRequestException extends RuntimeException {
     }
 
     /**
-     * @param mark the name of an additional JSON member in the response, whose value is {@code true}; empty for no
-     *     additional member
+     * @param mark the name of a JSON member with the value {@code true} that is added to the response; empty to add no
+     *     member
      */
     WrongRequestException(int status, String message, String mark) {
         super(message, null, false, false);

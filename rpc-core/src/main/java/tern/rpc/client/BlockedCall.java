@@ -63,7 +63,8 @@ final class BlockedCall extends NestedCall {
         name = running;
         ledger.rename(Phase.RPC, running);
         attempt = next;
-        if (cancelled) { // the thread that cancelled the call may have missed this attempt
+        // the thread that cancelled the call may not have seen this attempt, so the attempt is failed here
+        if (cancelled) {
             fail(next);
         }
     }

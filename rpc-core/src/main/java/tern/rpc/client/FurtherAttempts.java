@@ -130,7 +130,8 @@ final class FurtherAttempts {
                         + TimeUnit.NANOSECONDS.toMillis(silent.node().silentForNanos(now)) + " ms",
                 executed));
         if (!isEnded) {
-            retries.giveBack(silent.retries()); // the answer arrived first, so no retry is needed
+            // the answer arrived before the attempt could be ended, so no retry is needed
+            retries.giveBack(silent.retries());
         }
     }
 

@@ -27,7 +27,8 @@ final class HedgedCall implements SentCall {
     private final NanoClock clock;
     private final AsyncCall first;
 
-    private @Nullable AsyncCall second; // This object's lock guards "second" and the next four fields.
+    // This object's lock guards "second", "planned", "failed", "over" and "cancelled".
+    private @Nullable AsyncCall second;
     private @Nullable ScheduledFuture<?> planned;
     private @Nullable RpcException failed;
     private boolean over;
@@ -76,7 +77,7 @@ final class HedgedCall implements SentCall {
         extra.attemptOnce(other);
         hedging.sent();
         if (isSettled()) {
-            extra.cancel(); // The call ended while the second attempt was being sent.
+            extra.cancel(); // The call ended while its second attempt was being sent, so this attempt is cancelled.
         }
     }
 

@@ -93,7 +93,8 @@ final class LateFilters {
         }
         long left = call.deadline().remainingNanos(clock.nanoTime());
         if (!timer.isClosed() && left > (passedOn.getAsBoolean() ? -GRACE_NANOS : 0)) {
-            lookLater(); // the filters passed the call on just before its deadline
+            // The filters passed the call on before its deadline, so they get some more time to pass on its failure.
+            lookLater();
             return;
         }
         boolean sent = mayBePassedOn.getAsBoolean();

@@ -59,8 +59,8 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
     private volatile @Nullable RpcException cancelled;
     private volatile @Nullable RpcException over;
 
-    // The following fields describe the current attempt. These fields are written under the lock on this object. The
-    // first two fields are also read without this lock.
+    // The following fields describe the current attempt and are written under the lock on this object. The fields
+    // "stream" and "committed" are also read without this lock.
     private volatile @Nullable ClientStream stream;
     private volatile boolean committed; // True once a request may have been sent or an answer has arrived.
     private boolean requestsEnded;

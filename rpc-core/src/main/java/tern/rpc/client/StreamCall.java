@@ -49,7 +49,8 @@ final class StreamCall implements StreamAttempts.Listener {
     private final CallFuture<Response> ended;
     private final CallFuture<@Nullable Object> result;
     private final AtomicBoolean passed = new AtomicBoolean();
-    private long started; // The field "started" and the next three fields are set when the call starts.
+    // The fields "started", "operation", "nested" and "answersTaken" are set when the call starts.
+    private long started;
     private AsyncOperation operation = AsyncOperation.none();
     private @Nullable NestedCall nested;
     private boolean answersTaken;

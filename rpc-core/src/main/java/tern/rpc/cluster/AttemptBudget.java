@@ -17,7 +17,7 @@ public final class AttemptBudget {
     private final int perSecond;
     private final LongAdder calls = new LongAdder();
 
-    private long windowStart; // This object's lock guards windowStart and the next two fields.
+    private long windowStart; // This object's lock guards windowStart, callsBefore and "spent".
     private long callsBefore;
     private long spent;
 
@@ -58,7 +58,8 @@ public final class AttemptBudget {
      * @return false if the budget is spent
      */
     public synchronized boolean spend() {
-        // allowed() must be called before "spent" is read, because allowed() resets "spent" when a new window begins
+        // allowed() must be called before "spent" is read, because allowed() resets "spent" when a new counting window
+        // of 10 s begins
         double allowed = allowed();
         if (spent + 1 > allowed) {
             return false;
@@ -72,9 +73,10 @@ public final class AttemptBudget {
         spent = Math.max(0, spent - 1);
     }
 
-    /** Returns whether more than half of the budget for the current window is spent. */
+    /** Returns whether more than half of the additional attempts that the current window of 10 s permits are spent. */
     public synchronized boolean isShort() {
-        // allowed() must be called before "spent" is read, because allowed() resets "spent" when a new window begins
+        // allowed() must be called before "spent" is read, because allowed() resets "spent" when a new counting window
+        // of 10 s begins
         double allowed = allowed();
         return 2 * spent > allowed;
     }

@@ -25,7 +25,7 @@ final class ChangeLog {
     private final NanoClock clock;
     private final ScheduledExecutorService timer;
     private final TokenBucket pace;
-    private @Nullable Change waiting; // This object's lock guards "waiting" and the next two fields.
+    private @Nullable Change waiting; // This object's lock guards "waiting", "skipped" and "scheduled".
     private int skipped;
     private boolean scheduled;
 

@@ -103,7 +103,7 @@ public final class Cluster implements AutoCloseable {
         try {
             if (!atMost.isZero() && !made.isLate() && !heard.await(atMost.toNanos(), TimeUnit.NANOSECONDS)) {
                 made.waitedInVain();
-                refresh(); // The source may then report a list that it has stored earlier.
+                refresh(); // After the refresh, the source may report a list that it has stored earlier.
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -32,7 +32,7 @@ public final class Ejection {
     private volatile int failures; // The number of consecutive failures; written under this object's lock.
     // The number of ejections since the last successful call; written under this object's lock.
     private volatile int ejections;
-    private long rateSinceNanos; // This object's lock guards rateSinceNanos and the next two fields.
+    private long rateSinceNanos; // This object's lock guards rateSinceNanos, callsBefore and failuresInPeriod.
     private long callsBefore;
     private int failuresInPeriod;
     // The time of the first failure in the current series of failures, guarded by this object's lock.

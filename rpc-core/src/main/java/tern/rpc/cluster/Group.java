@@ -180,7 +180,8 @@ final class Group {
      * offers the service.
      */
     boolean hasUsable(@Nullable Target besides, long now) {
-        // A loop allocates nothing. While providers run different releases, each call asks this.
+        // A loop is used instead of a stream, because it allocates nothing, and each call runs this method while
+        // providers run different releases.
         for (int i = 0; i < targets.size(); i++) {
             Target target = targets.get(i);
             if (target != besides && (target.isUsable() || target.isUsableSoon(now)) && !target.lacksService(now)) {

@@ -10,7 +10,7 @@ final class LastMinute {
 
     private static final long PART_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    private final int[] parts = new int[6]; // This object's lock guards "parts" and the next three fields.
+    private final int[] parts = new int[6]; // This object's lock guards "parts", "current", beginNanos and callsBefore.
     private int current;
     private long beginNanos;
     private long callsBefore; // The value of the call counter at the start of the current ten-second interval.

@@ -39,7 +39,7 @@ public final class Link {
     private final ChangeLog log;
     private volatile @Nullable ClientConnection connection;
     private volatile long nextAttemptNanos;
-    private boolean isConnected; // This object's lock guards isConnected and the next nine fields.
+    private boolean isConnected; // This object's lock guards isConnected and the following fields up to unopenedNanos.
     private boolean wasConnected; // true if the provider has ever been connected
     private long timesAvailable; // the result of timesAvailable() when a reconnect was last noticed
     private boolean wasSoonLost; // True if the connection before the current one was lost soon after it was opened.

@@ -96,7 +96,8 @@ record ListChange(List<Instance> removed, List<Instance> added) {
             }
             added.add(instance);
             if (next < before.size() && indexOf(before.get(next), after, i + 1, LOOK_AHEAD) < 0) {
-                removed.add(before.get(next)); // The entry has been replaced.
+                // The later list no longer contains this entry, so the added entry has replaced it.
+                removed.add(before.get(next));
                 next++;
             }
         }
@@ -118,7 +119,7 @@ record ListChange(List<Instance> removed, List<Instance> added) {
      * Compares the references first, because reading thousands of objects would take longer than all other work for a
      * change.
      */
-    @SuppressWarnings("ReferenceEquality") // equals is called if the references differ
+    @SuppressWarnings("ReferenceEquality") // if the references differ, the instances are compared with equals()
     static boolean isSame(Instance one, Instance other) {
         return one == other || one.equals(other);
     }

@@ -130,11 +130,13 @@ final class Membership {
         String tag = leftOut.get();
         if (tag != null && choice.want(tag)) {
             connect(list);
-            reviewSoon(); // Other references may already have found that one of these providers cannot take calls.
+            // Another reference may have found earlier that one of the newly used providers cannot take calls, so the
+            // providers are reviewed soon.
+            reviewSoon();
         }
     }
 
-    /** Reviews the members soon, because one of them cannot take calls. */
+    /** Reviews the connected providers soon, because one of them cannot take calls. */
     void reviewSoon() {
         reviews.within(Replacements.SOON_NANOS);
     }
@@ -220,7 +222,8 @@ final class Membership {
             survey.measureGroups(changed, clock.nanoTime());
             chosenByKey = Policies.isByKey(ruled.policy());
             routes = changed;
-        } catch (RuntimeException | Error e) { // for example, memory is low; the members do not change
+        // If memory is low, for example, the review fails. The connected providers then stay the same.
+        } catch (RuntimeException | Error e) {
             shared.forEach(node -> nodes.giveBack(node, user));
             throw e;
         }
@@ -238,7 +241,9 @@ final class Membership {
             shared.add(node);
             target = new Target(node, statistics, clock, instance.attributes());
         } else if (!target.attributes().equals(instance.attributes())) {
-            nodes.attempt(target.node(), clock.nanoTime()); // The provider may have just been restarted.
+            // A change of the attributes can mean that the provider has just been restarted, so an attempt to connect
+            // begins.
+            nodes.attempt(target.node(), clock.nanoTime());
         }
         target.attributes(instance.attributes(), isHeld, clock.nanoTime());
         return target;

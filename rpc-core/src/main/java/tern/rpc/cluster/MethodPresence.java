@@ -65,7 +65,8 @@ final class MethodPresence {
     // The answers of the providers by method. Usually empty, because all providers have all methods. The map is
     // replaced under this object's lock.
     private volatile Map<String, Lacking> byMethod = Map.of();
-    private @Nullable Routes reviewed; // the routes of the last review; guarded by this object's lock
+    // the routes that the last call to reviewAll() received; guarded by this object's lock
+    private @Nullable Routes reviewed;
 
     private static Attributes release(Attributes all) {
         return all.withWeight(0).withDraining(false);
@@ -174,7 +175,7 @@ final class MethodPresence {
                     .removeIf(each ->
                             !each.getValue().isOf(each.getKey()) || (isNewList && !used.contains(each.getKey())));
             Lacking changed = Lacking.of(gaps, now);
-            // The groups of an earlier list are also forgotten, so that they do not occupy memory.
+            // After a new list, the groups of the previous list are forgotten too, so that they do not occupy memory.
             if (isNewList || gaps.isEmpty() || !changed.avoided.equals(lacking.avoided)) {
                 put(method, changed);
             } else {

@@ -181,7 +181,7 @@ public final class Node {
     public void endCopy(Outcome outcome, long tookNanos, long timeoutNanos, long now, UsualTime times) {
         probes.ended();
         if (outcome == Outcome.FAILED && tookNanos > timeoutNanos && lastAnswerNanos - (now - tookNanos) > 0) {
-            return; // The provider has lost the probe, but has answered calls since.
+            return; // The provider has lost the probe, but has answered calls since the probe was sent.
         }
         if (outcome != Outcome.ANSWERED || tookNanos <= timeoutNanos) {
             ended(outcome, true, tookNanos, now, times);

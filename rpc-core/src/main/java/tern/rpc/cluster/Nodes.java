@@ -73,7 +73,8 @@ public final class Nodes {
         final List<User> users =
                 new ArrayList<>(); // Contains a reference several times if it uses the node several times.
         int releases; // How often the number of references to the node has dropped to zero.
-        State state = State.NOT_CONNECTED; // Used only by the task that checks the nodes.
+        // The connection state that the last check of the nodes found. Used only by the task that checks the nodes.
+        State state = State.NOT_CONNECTED;
 
         Shared(Node node) {
             this.node = node;

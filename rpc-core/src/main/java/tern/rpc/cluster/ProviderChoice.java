@@ -66,7 +66,8 @@ final class ProviderChoice {
     // The providers that the last rules allow for the methods, by Rules.routeKey(). Empty if there are no rules or if
     // the list is not longer than a subset.
     private Map<Object, Routed> routes = Map.of();
-    private List<Instance> routedList = List.of(); // The list and the rules that the routes were computed from.
+    // The list that "routes" was computed from. The rules that it was computed from are in "routedBy".
+    private List<Instance> routedList = List.of();
     private Rules routedBy = Rules.NONE;
     private @Nullable Rules refused; // the last rules that were ignored because they would have disabled all providers
 

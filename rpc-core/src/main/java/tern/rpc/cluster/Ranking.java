@@ -33,8 +33,8 @@ final class Ranking {
     private static final long LAST = 1L << 62;
 
     /**
-     * One in {@value} places is kept for providers in other zones. Without these places, a client with a long list
-     * would have no connected provider while its zone fails.
+     * One in {@value} places of a subset is kept for providers in other zones. Without these places, a client with a
+     * long list would have no connected provider while its zone fails.
      */
     private static final int PLACES_PER_OTHER_ZONE = 10;
 
@@ -117,7 +117,7 @@ final class Ranking {
         }
     }
 
-    /** Returns the place of the first provider whose rank is not smaller than the given rank. */
+    /** Returns the index of the first provider whose rank is not smaller than the given rank. */
     private int place(long rank) {
         int from = 0;
         int to = count;
@@ -155,12 +155,16 @@ final class Ranking {
         return chosen;
     }
 
-    /** Adds providers until {@code chosen} has {@code size} entries, and returns the place of the next provider. */
+    /**
+     * Adds providers until {@code chosen} has {@code size} entries, and returns the index of the next provider in the
+     * order of the ranks.
+     */
     private int choose(List<Instance> chosen, int from, int to, int size, Map<Endpoint, Long> passedOver) {
         int place = from;
         for (; place < to && chosen.size() < size; place++) {
             Endpoint endpoint = instances[place].endpoint();
-            // Equal entries are neighbors. An entry that is listed twice takes one place.
+            // Equal entries of the list are neighbors in the order of the ranks. An entry that is listed twice counts
+            // once.
             boolean isAgain = place > 0 && endpoint.equals(instances[place - 1].endpoint());
             if (!isAgain && (passedOver.isEmpty() || !passedOver.containsKey(endpoint))) {
                 chosen.add(instances[place]);

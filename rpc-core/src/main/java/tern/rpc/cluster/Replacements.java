@@ -26,9 +26,9 @@ import tern.rpc.endpoint.Instance;
 final class Replacements {
 
     /**
-     * A member is passed over if it has had no lasting connection for this time. A provider that was passed over is not
-     * tried again before the same time has passed. A regular member returns when it has been connected for the same
-     * time, so that providers do not alternate.
+     * If a member of the subset has had no lasting connection for this time, another provider replaces it. The replaced
+     * member is not tried again before the same time has passed. If it would belong to the subset again, it returns
+     * after it has been connected for the same time, so that providers do not alternate.
      */
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
 
@@ -41,16 +41,21 @@ final class Replacements {
     /** The time until the next review while a provider of a long list is not connected. */
     static final long SOON_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** No further review is needed before the state of a provider or the list changes. */
+    /**
+     * The value for the time until the next review if no review is needed before a provider's state or the list of
+     * providers changes.
+     */
     static final long NEVER = Long.MAX_VALUE;
 
     /** The time until the next review while no provider can take the calls that are made. */
     private static final long CUT_OFF_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
-    /** The maximum number of members that one review replaces while another provider can take the calls. */
+    /**
+     * The maximum number of members of the subset that one review replaces while another provider can take the calls.
+     */
     private static final int MAX_PER_REVIEW = 10;
 
-    /** A regular member that is passed over. */
+    /** A provider that would belong to the subset if it had not been replaced, because it could not be reached. */
     private record Absent(Node node, Instance instance) {}
 
     private final Nodes nodes;
@@ -58,11 +63,12 @@ final class Replacements {
     private final long startNanos;
     // The time when each provider was passed over, in nanoseconds since the start. All values are different.
     private final Map<Endpoint, Long> passedOver = new HashMap<>();
-    private final Map<Endpoint, Absent> absent = new HashMap<>(); // The regular members that are passed over.
-    private long lastPassed; // The last value in passedOver.
+    // The providers that would belong to the subset if they had not been replaced.
+    private final Map<Endpoint, Absent> absent = new HashMap<>();
+    private long lastPassed; // the largest value in passedOver, which belongs to the provider that was replaced last
     private volatile long untilReviewNanos = SOON_NANOS;
 
-    /** @param user the reference whose members are replaced */
+    /** @param user the reference to whose subset the replaced providers belong */
     Replacements(Nodes nodes, Nodes.User user, long now) {
         this.nodes = nodes;
         this.user = user;
@@ -77,7 +83,7 @@ final class Replacements {
     /**
      * Forgets the providers that are no longer listed. A provider that is listed again may have been restarted.
      *
-     * @param members the members of the cluster before the new list takes effect
+     * @param members the providers that the client connects to before the new list takes effect
      */
     void listed(List<Instance> before, List<Instance> listed, List<Target> members) {
         if (passedOver.isEmpty()) {
@@ -91,7 +97,7 @@ final class Replacements {
         removed.forEach(passedOver::remove);
     }
 
-    /** Forgets that connected members were passed over. Otherwise, they would be replaced. */
+    /** Removes connected providers from the providers that could not be reached. Otherwise, they would be replaced. */
     private void forgetConnected(List<Target> members) {
         members.stream()
                 .filter(target -> target.node().link().isUsable())
@@ -99,7 +105,8 @@ final class Replacements {
     }
 
     /**
-     * Keeps the nodes of regular members that are passed over. Releases the kept nodes of all other providers.
+     * Keeps the connections to providers that have been replaced but would otherwise belong to the subset. Releases the
+     * kept connections to all other providers.
      *
      * @param regular supplies the members that the subset would have without replacements
      * @param members the members that the subset currently has
@@ -127,7 +134,7 @@ final class Replacements {
         });
     }
 
-    /** Releases the node of a provider that is no longer a member. */
+    /** Releases the node of a provider that no longer belongs to the subset. */
     void release(Node node) {
         if (passedOver.containsKey(node.endpoint()) && !node.link().isUsable()) {
             nodes.drop(node, user);
@@ -137,7 +144,7 @@ final class Replacements {
     }
 
     /**
-     * Decides which members are passed over and which return.
+     * Decides which members of the subset are replaced, and which replaced members return.
      *
      * @param list the list that the members were chosen from
      * @param hasOthers whether the list is longer than the subset
@@ -153,7 +160,8 @@ final class Replacements {
                                 .allMatch(target -> target.node().link().isUsable()));
         untilReviewNanos = isSteady && list.held().isEmpty() ? NEVER : SOON_NANOS;
         if (isSteady) {
-            passedOver.clear(); // All regular members are connected, so this does not change the subset.
+            // The subset stays the same, because all regular members are connected or no other provider is listed.
+            passedOver.clear();
             return false;
         }
         absent.values().forEach(each -> {

@@ -16,11 +16,10 @@ final class Reviews {
     private final Runnable task;
     private final NanoClock clock;
     private final ScheduledExecutorService timer;
-    private boolean isScheduled; // This object's lock guards isScheduled and the next two fields.
+    private boolean isScheduled; // This object's lock guards isScheduled, dueNanos and "turn".
     private long dueNanos; // The time of the next run. The value is meaningful only if a run is scheduled.
     // The number of the next run. A scheduled run with a different number is obsolete, because another run was
-    // scheduled
-    // for an earlier time.
+    // scheduled for an earlier time.
     private long turn;
 
     /** @param task the task, which calls {@link #within} to be run again. Its exceptions are logged */

@@ -12,7 +12,8 @@ final class ServicePresence {
     private static final long AVOIDED_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long MAX_AVOIDED_NANOS = TimeUnit.SECONDS.toNanos(300);
 
-    private volatile long usableSinceNanos; // the start of the connection that the other fields refer to
+    // the start of the connection to which all other fields of this object refer
+    private volatile long usableSinceNanos;
     private volatile boolean served;
     private volatile long servedMethods; // one bit for each method that has answered a call
     private volatile boolean missing;

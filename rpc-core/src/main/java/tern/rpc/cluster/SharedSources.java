@@ -170,7 +170,8 @@ final class SharedSources {
         try {
             // The source is closed without holding the lock, because one of its threads may be waiting for the lock.
             shared.source.close();
-        } catch (RuntimeException e) { // The exception must not prevent other references from being closed.
+        } catch (RuntimeException e) {
+            // an exception from one source must not prevent the other references from being closed
             LOG.warn("{} could not be closed", shared.source, e);
         }
     }
@@ -189,7 +190,7 @@ final class SharedSources {
         // The nodes whose outages have not been logged yet. The set's own lock guards it.
         private final Set<Node> unlogged = new LinkedHashSet<>();
         private volatile boolean late; // true if a reference has waited for the first list without success
-        // This object's lock guards "coalescing" and the next eight fields.
+        // This object's lock guards "coalescing" and the following fields up to namedAsTooLong.
         private final Coalescing coalescing = new Coalescing();
         private final List<String> services = new ArrayList<>(); // The services of all references that use the source.
         private long stateSinceNanos = clock.nanoTime();
@@ -335,7 +336,9 @@ final class SharedSources {
 
         private synchronized void passLater() {
             if (!waiting) {
-                return; // An earlier task has already passed the list on, because hurry() shortened the delay.
+                // The list is no longer waiting. A task with a delay that hurry() had shortened has already passed the
+                // list on.
+                return;
             }
             waiting = false;
             hurried = false;

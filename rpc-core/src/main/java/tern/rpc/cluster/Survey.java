@@ -81,7 +81,9 @@ final class Survey {
         return now - next >= 0 && nextNanos.compareAndSet(next, now + EVERY_NANOS);
     }
 
-    /** Returns whether a survey took place in the last seconds, which means that calls are being made. */
+    /**
+     * Returns whether a survey of the providers was made in the last seconds, which means that calls are being made.
+     */
     boolean isInUse(long now) {
         return now - nextNanos.get() < IN_USE_NANOS;
     }
@@ -218,8 +220,8 @@ final class Survey {
     }
 
     /**
-     * Returns the provider that gets the next call as a trial because no probe is possible, or null if no provider
-     * needs a trial.
+     * Returns the slow or failing provider that gets the next application call as a trial, because no copy of an
+     * idempotent call can be sent as a probe. Returns null if no provider needs a trial.
      */
     @Nullable
     Target takeTrial() {

@@ -8,7 +8,8 @@ import tern.rpc.endpoint.Candidate;
 /** Functions for arrays of providers. */
 final class Targets {
 
-    // The ranks of usable providers.
+    // The ranks of usable providers, from lowest to highest: avoided providers, providers with weight 0, and all other
+    // providers.
     private static final int AVOIDED = 1;
     private static final int WEIGHTLESS = 2;
     private static final int GOOD = 3;

@@ -36,7 +36,7 @@ final class StallRelief {
     private final int maxExtra;
     private final Consumer<? super Runnable> giveUp;
     private final Executor later;
-    private final AtomicBoolean watching = new AtomicBoolean(); // true while a check is scheduled
+    private final AtomicBoolean watching = new AtomicBoolean(); // true while a check for blocked threads is scheduled
     private volatile boolean moved; // true if a task has begun since the last check
     private volatile int extra;
     private int stalls; // the number of consecutive checks that found no newly begun task; used only by the check
@@ -67,7 +67,8 @@ final class StallRelief {
     /** Called when no thread is free for a task. */
     void taskWaits() {
         if (!watching.get() && watching.compareAndSet(false, true)) {
-            // assume progress, because the last task may have begun less than a second before the first check
+            // The task that most recently began may have begun less than a second ago, so the first check must assume
+            // that tasks still begin.
             moved = true;
             checkLater();
         }
@@ -76,14 +77,17 @@ final class StallRelief {
     private void checkLater() {
         try {
             later.execute(this::check);
-        } catch (Throwable e) { // memory is exhausted; the next task that waits schedules the check again
+        // Memory is exhausted, so the check could not be scheduled. The next task that has to wait schedules it.
+        } catch (Throwable e) {
             watching.set(false);
             Thrown.log(e, exception -> LOG.error("The check of a worker pool could not be scheduled", exception));
         }
     }
 
     void taskBegins() {
-        if (!moved) { // reading first is cheaper, because each write invalidates the cache line for other threads
+        // The field is read before it is written, because each write invalidates the processor cache line for other
+        // threads.
+        if (!moved) {
             moved = true;
         }
     }
@@ -96,7 +100,7 @@ final class StallRelief {
             stalls = 0;
             watching.set(false);
             if (pool.hasQueued()) {
-                taskWaits(); // the task was queued just before "watching" was reset
+                taskWaits(); // a task was queued just before "watching" was reset, so its check is scheduled now
             }
             return;
         }

@@ -28,7 +28,7 @@ final class DistinctEndpoints {
 
     static List<Instance> of(Iterable<Instance> instances) {
         Set<Endpoint> seen = new HashSet<>();
-        // true if the first entry with the address has no name besides the address
+        // For each address, true if the first entry with this address was listed without a host name.
         Map<Endpoint, Boolean> addresses = new HashMap<>();
         List<Instance> distinct = new ArrayList<>();
         for (Instance each : instances) {
@@ -57,7 +57,7 @@ final class DistinctEndpoints {
 
     /** Returns the host in lower case. IPv6 addresses are returned in the form of RFC 5952. */
     private static String canonical(String host) {
-        int scope = host.indexOf('%'); // % precedes the name of a network interface, which is case-sensitive
+        int scope = host.indexOf('%'); // the character % precedes the name of a network interface, whose case matters
         String address = (scope < 0 ? host : host.substring(0, scope)).toLowerCase(Locale.ROOT);
         String suffix = scope < 0 ? "" : host.substring(scope);
         return (isIpv6(address) ? shortened(address) : address) + suffix;
@@ -79,7 +79,7 @@ final class DistinctEndpoints {
             return (bytes[0] & 0xFF) + "." + (bytes[1] & 0xFF) + "." + (bytes[2] & 0xFF) + "." + (bytes[3] & 0xFF);
         }
         int longest = 0;
-        int start = -1; // the start of the longest run of zeros
+        int start = -1; // the index of the first group in the longest run of zero groups
         for (int i = 0; i < GROUPS; i++) {
             int end = i;
             while (end < GROUPS && group(bytes, end) == 0) {

@@ -80,7 +80,9 @@ public final class DnsEndpoints implements EndpointSource {
     private final boolean[] looking; // For each name, true while it is being looked up.
     private final Queue<Integer> due = new ArrayDeque<>(); // The indexes of the names that must be looked up.
     private int workers; // The number of threads that are looking up names.
-    private boolean isFirstListDue; // True if incomplete lists are also reported.
+    // True if the time limit for the first list has passed. From then on, lists that lack the addresses of unresolved
+    // names are reported, too.
+    private boolean isFirstListDue;
 
     // The addresses whose warning has already been logged, guarded by this object's lock.
     private final Set<String> refused = new HashSet<>();
@@ -167,7 +169,7 @@ public final class DnsEndpoints implements EndpointSource {
             }
             ended = true;
         } finally {
-            if (!ended) { // the listener has thrown an error
+            if (!ended) { // an error that the listener has thrown ended the loop
                 leave();
             }
         }

@@ -32,7 +32,7 @@ final class BusyPoint {
     /**
      * The doubled number of admitted calls is kept if it multiplied the throughput by at least {@value}. The factor is
      * about halfway between 1 (no gain) and 2 (twice the throughput). The distance to both values is larger than the
-     * measurement error of a window with a hundred calls.
+     * measurement error of a measurement window with a hundred calls.
      */
     private static final double MORE_IS_DONE = 1.4;
 
@@ -40,7 +40,7 @@ final class BusyPoint {
 
     /**
      * Calls count as slower if their mean time has risen by this factor or more. The factor corresponds to four
-     * standard errors of the mean time in a window.
+     * standard errors of the mean time in a measurement window.
      */
     private static final double LONGER = 1.5;
 
@@ -55,12 +55,14 @@ final class BusyPoint {
 
     private final int min;
     private double calls;
-    private Step step = Step.NONE; // The change to the call count that is tried in the current window.
-    // The last window before a different number of calls was tried; null if no trial is in progress.
+    private Step step = Step.NONE; // The change to the call count that is tried in the current measurement window.
+    // The last measurement window before a different number of calls was tried; null if no different number is being
+    // tried.
     private @Nullable Window before;
     private Step last = Step.FEWER; // The last change to the call count that was tried.
-    private int held; // The number of consecutive windows without a trial of a different number of calls.
-    // The mean call duration in the first window after the last trial, or 0 if unknown.
+    private int held; // The number of consecutive measurement windows without a trial of a different number of calls.
+    // The mean call duration in the first measurement window after a different number of calls was last tried, or 0 if
+    // unknown.
     private double heldNanos;
 
     /** @param min the smallest number of calls to admit */
@@ -74,7 +76,7 @@ final class BusyPoint {
     }
 
     /**
-     * Computes {@link #calls} from a window in which no tenant flooded the server.
+     * Computes {@link #calls} from a measurement window in which no tenant flooded the server.
      *
      * @param usualNanos the usual duration of a call that does not wait for other calls, or 0 if unknown
      */
@@ -87,8 +89,8 @@ final class BusyPoint {
     }
 
     /**
-     * Computes {@link #calls} from a window in which a flooding tenant was limited to the previous value of {@link
-     * #calls}.
+     * Computes {@link #calls} from a measurement window in which a flooding tenant was limited to the previous value of
+     * {@link #calls}.
      *
      * @param usualNanos the assumed duration of a call that does not wait for other calls; not 0
      * @return the new assumed duration
@@ -106,8 +108,8 @@ final class BusyPoint {
     }
 
     /**
-     * Compares a window's throughput with the previous throughput, and decides whether doubling or halving the number
-     * of admitted calls was right.
+     * Compares a measurement window's throughput with the previous throughput, and decides whether doubling or halving
+     * the number of admitted calls was right.
      *
      * @return the change, if it was right and should be repeated; NONE if the change was wrong, or if there was no
      *     change
@@ -122,7 +124,7 @@ final class BusyPoint {
         return right ? step : Step.NONE;
     }
 
-    /** @return the change to the call count that the next window should try; NONE for no change */
+    /** @return the change to the call count that the next measurement window should try; NONE for no change */
     private Step due(double nanos) {
         if (heldNanos == 0) {
             heldNanos = nanos;

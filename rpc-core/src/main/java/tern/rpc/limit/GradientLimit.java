@@ -67,9 +67,9 @@ public final class GradientLimit implements Limit {
     private static final double DEPENDENT = 0.5;
 
     /**
-     * After the limit has been doubled for one window (a trial), the doubled limit is kept if the gradient is below
-     * {@value}, because more calls then raise the throughput. The value is lower than {@link #DEPENDENT}, because the
-     * results of these trials vary less than the results of a step down.
+     * After the limit has been doubled for one measurement window (a trial), the doubled limit is kept if the gradient
+     * is below {@value}, because more calls then raise the throughput. The value is lower than {@link #DEPENDENT},
+     * because the results of these trials vary less than the results of a step down.
      */
     private static final double DEPENDENT_FROM_LEAST = 0.25;
 
@@ -90,7 +90,7 @@ public final class GradientLimit implements Limit {
 
     /**
      * The maximum limit after a step down, as a fraction of the number of concurrent calls. The effect of a smaller
-     * step could not be distinguished from random variation in the next window.
+     * step could not be distinguished from random variation in the next measurement window.
      */
     private static final double MIN_STEP_DOWN = 0.7;
 
@@ -103,7 +103,7 @@ public final class GradientLimit implements Limit {
 
     /**
      * The mean time of calls counts as changed if it differs by a factor of at least {@value}, which is four standard
-     * errors of the mean time in a window.
+     * errors of the mean time in a measurement window.
      */
     private static final double CHANGED = 1.5;
 
@@ -125,7 +125,7 @@ public final class GradientLimit implements Limit {
     private static final int WINDOWS_HELD = 20;
     private static final int SURE_AFTER = 3;
 
-    /** A change to the limit. Its effect is measured in the next window. */
+    /** A change to the limit. Its effect is measured in the next measurement window. */
     private record Trial(double inside, double nanos, double perSecond, double goBackTo) {}
 
     private final int min;
@@ -138,8 +138,8 @@ public final class GradientLimit implements Limit {
     // The number of consecutive steps down that did not make calls faster. Such steps show that calls do not wait for
     // each other.
     private int independent;
-    private int held; // The number of windows since the limit became constant.
-    // The mean call duration in the first window after the limit became constant, or 0 if unknown.
+    private int held; // The number of measurement windows since the limit became constant.
+    // The mean call duration in the first measurement window after the limit became constant, or 0 if unknown.
     private double heldNanos;
 
     /**
@@ -227,7 +227,7 @@ public final class GradientLimit implements Limit {
 
     /**
      * Keeps the limit. With a lower limit, calls would not be faster. With a higher limit, the additional calls would
-     * only wait. A higher limit is tried when the mean time of calls changes, or after twenty windows.
+     * only wait. A higher limit is tried when the mean time of calls changes, or after twenty measurement windows.
      */
     private void hold(Window seen, double inside) {
         double known = heldNanos;
@@ -242,7 +242,8 @@ public final class GradientLimit implements Limit {
     }
 
     /**
-     * Decides whether to keep a changed limit. The decision depends on the effect of the change in the previous window.
+     * Decides whether to keep a changed limit. The decision depends on the effect of the change in the previous
+     * measurement window.
      *
      * @return whether the new limit must stay unchanged for one window
      */

@@ -39,8 +39,8 @@ public final class Limiter {
     private static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * A window begins when at most 1/{@value} of the calls admitted under earlier limits are still running. Such a
-     * small number of calls has little influence on the measurement.
+     * A measurement window begins when at most 1/{@value} of the calls admitted under earlier limits are still running.
+     * Such a small number of calls has little influence on the measurement.
      */
     private static final int MAX_HAVE_LEFT = 8;
 
@@ -74,13 +74,13 @@ public final class Limiter {
     // Calls from tenants with few admitted calls are admitted beyond the limit, up to this total number of calls.
     private volatile int beyond;
     private volatile int sparseBelow;
-    private volatile boolean overloaded; // True if calls queued in the last window.
+    private volatile boolean overloaded; // True if calls queued in the last measurement window.
 
     // "turning" and the following fields describe the current measurement window. "turning" is true while a thread
     // changes the limit or ends a phase of the window. A call that leaves just as the window ends may be miscounted.
     private final AtomicBoolean turning = new AtomicBoolean();
 
-    // The number of calls that were admitted before the current window and still hold a permit.
+    // The number of calls that were admitted before the current measurement window and still hold a permit.
     private final AtomicInteger before = new AtomicInteger();
     private final AtomicInteger ended = new AtomicInteger();
     private final AtomicInteger endedOfBefore = new AtomicInteger();
@@ -176,7 +176,7 @@ public final class Limiter {
      */
     public void change(Limit next, long now) {
         while (!turning.compareAndSet(false, true)) {
-            // Another thread is ending a window. This takes only a few steps, so the loop tries again.
+            // Another thread is ending a measurement window. That takes little time, so the loop tries again.
             Thread.onSpinWait();
         }
         try {
@@ -234,8 +234,8 @@ public final class Limiter {
         if (yields) {
             return Refusal.SHARE;
         }
-        // Calls from earlier windows are not counted in the comparison with the limit, because they may exceed a
-        // reduced limit. Otherwise, new calls would be refused until the earlier calls have ended.
+        // Calls from earlier measurement windows are not counted in the comparison with the limit, because they may
+        // exceed a reduced limit. Otherwise, new calls would be refused until the earlier calls have ended.
         boolean full = met >= current && !(met - Math.max(0, before.get()) < beyond && shares.isBehind(share, met));
         return full ? Refusal.LIMIT : null;
     }
@@ -257,8 +257,8 @@ public final class Limiter {
                 turn(true, now);
             }
         } else if (before.get() <= fewBefore || now - phaseBegun >= hangingAfterNanos) {
-            // A call that entered just as a window ended may have been counted in the earlier window. The code
-            // therefore compares the call's time of entry with the beginning of the window.
+            // A call that entered while a measurement window ended may have been counted in that window. The code
+            // therefore compares the call's time of entry with the beginning of the current window.
             turn(false, now);
         }
     }
@@ -309,7 +309,7 @@ public final class Limiter {
         inside.decrementAndGet();
     }
 
-    /** Ends the current phase of the window, unless another thread has ended the phase. */
+    /** Ends the current phase of the measurement window, unless another thread has ended the phase. */
     private void turn(boolean measured, long now) {
         if (!turning.compareAndSet(false, true)) {
             return;

@@ -97,7 +97,7 @@ public record AdvertisedAddress(String host, int port, String reason) {
 
     /** The process that accepts connections at an address. */
     public enum Answer {
-        /** No connection could be opened. */
+        /** No connection to the address could be opened. */
         NONE,
         /**
          * A connection was opened. This process accepted no connection, so another process must have accepted this one.

@@ -286,7 +286,7 @@ record ProviderFile(Map<String, List<Provider>> services, List<String> problems)
         }
     }
 
-    /** The place of an entry in the file. */
+    /** The position of an entry in the file, for the description of a problem. */
     private record Place(String name, Problems problems) {
 
         void warn(String key, String what, String expected) {
@@ -323,7 +323,7 @@ record ProviderFile(Map<String, List<Provider>> services, List<String> problems)
                 + named + (all.size() > MAX_NAMED ? " and " + (all.size() - MAX_NAMED) + " more" : "");
     }
 
-    /** @param others other members of the file */
+    /** @param others members of the file other than the services, which are kept unchanged */
     String json(Map<String, ?> others) {
         Map<String, Object> written = new LinkedHashMap<>();
         services.forEach((service, providers) -> written.put(

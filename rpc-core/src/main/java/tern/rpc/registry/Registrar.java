@@ -75,7 +75,7 @@ public final class Registrar implements AutoCloseable {
     private final Map<Registry, Warning> warnings = new HashMap<>(); // guarded by this
     private @Nullable ScheduledFuture<?> verification; // guarded by this
 
-    /** The last warning about a verification. */
+    /** The text and the time of the last warning that a registry's verification has caused. */
     private record Warning(String text, long nanos) {}
 
     /**

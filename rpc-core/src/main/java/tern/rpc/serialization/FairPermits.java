@@ -57,12 +57,12 @@ final class FairPermits {
         this.clock = clock;
     }
 
-    /** Whether {@link #acquire} was successful. */
+    /** The result of {@link #acquire}: whether the request got its permits. */
     enum Result {
         ACQUIRED,
         /** The permits did not become available in time, or the thread was interrupted. */
         TIMED_OUT,
-        /** Too many requests are waiting. */
+        /** The request is refused immediately, because too many requests are waiting for permits. */
         CROWDED
     }
 
@@ -140,11 +140,15 @@ final class FairPermits {
 
     /** Changes the number of waiting requests. The calling thread must hold the lock. */
     private void changeWaiting(int change) {
-        int before = waiting; // only threads that hold the lock change "waiting"
+        // no other thread can change "waiting" in the meantime, because the calling thread holds the lock
+        int before = waiting;
         waiting = before + change;
     }
 
-    /** Takes permits if all of them are available. */
+    /**
+     * Takes the given number of permits without waiting, if this number is available. Returns whether the permits were
+     * taken.
+     */
     private boolean takeFree(int permits) {
         int before = available.get();
         while (permits <= before) {

@@ -78,7 +78,8 @@ final class FairWorkers {
     private volatile boolean pressed;
     private volatile long neededUntil;
     private volatile long vainUntil;
-    private volatile @Nullable Share vain; // the tenant of the last call that found no thread
+    // the tenant of the last call that waited too long for a thread or found the queue full
+    private volatile @Nullable Share vain;
 
     /** A call waiting until another call from its tenant frees a spare thread. */
     private record Waiting(ServedCall call, Share share, long sinceNanos) {}

@@ -19,10 +19,10 @@ final class MethodLimiter {
 
     private final Limiter limiter;
 
-    /** The number of each tenant's running calls. */
+    /** The number of running calls of each tenant to this method. */
     private final CallCounts<Share> held = new CallCounts<>();
 
-    // the last refused tenant that had less than an equal share
+    // the last refused tenant that had less than an equal share of the running calls
     private volatile @Nullable Need need;
 
     private record Need(Share tenant, long untilNanos) {}

@@ -113,7 +113,7 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
         }
     }
 
-    /** Runs the steps of a served call in order. */
+    /** Runs the steps of a served call in order, from the check of the caller to the service's method. */
     private void serve() {
         long started = dispatcher.clock().nanoTime();
         CallLedger ledger = dispatcher.ledgers().begin(started, started - call.receivedNanos());
@@ -277,7 +277,7 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
                 dispatcher.streamExecutor(call.share(), this::noThread));
         stream = served;
         if (hasEnded()) {
-            return; // the client disconnected before the answer
+            return; // the call has ended before its method was called, for example because the client disconnected
         }
         served.run(invocation, this::end);
     }

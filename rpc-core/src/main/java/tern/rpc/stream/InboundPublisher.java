@@ -81,12 +81,12 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private final Prefetch prefetch = new Prefetch();
     private final Runnable delivery = this::deliver;
 
-    // Only the serial executor uses "decoded" and the next three fields.
+    // Only the serial executor uses "decoded", "subscribed", "ended" and "failure".
     private final Queue<Object> decoded = new ArrayDeque<>(); // filled by decodeWaiting(); may end with an End
     private boolean subscribed;
     private boolean ended;
     private @Nullable Throwable failure;
-    private volatile boolean noneFollow; // true after the last event has been queued
+    private volatile boolean noneFollow; // true after the end of the stream has been queued as the last event
     private volatile boolean begun; // true once the subscriber has requested messages
     // a failure that is delivered before messages that were not requested
     private volatile @Nullable Throwable early;

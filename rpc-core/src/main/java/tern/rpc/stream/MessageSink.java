@@ -17,13 +17,13 @@ public interface MessageSink {
     /** Sets whether later values are compressed if the protocol and the peer support it. */
     default void compress(boolean compressed) {}
 
-    /** Returns whether the sink can accept another value without buffering too many bytes. */
+    /** Returns whether another value can be sent without buffering too many bytes. */
     boolean isReady();
 
     /**
-     * Returns the time that the calling thread may wait for the sink to become ready, in nanoseconds. After this time,
-     * the thread sends the value anyway, and the sink limits the number of buffered bytes. {@link Long#MAX_VALUE} means
-     * that the thread may wait until the end of the call.
+     * Returns the time that the calling thread may wait until {@link #isReady} returns true, in nanoseconds. After this
+     * time, the thread sends the value anyway, and the number of buffered bytes is limited. {@link Long#MAX_VALUE}
+     * means that the thread may wait until the end of the call.
      */
     default long mayWaitNanos() {
         return Long.MAX_VALUE;

@@ -6,12 +6,17 @@ package tern.rpc.stream;
  */
 public interface MessageWriter {
 
-    /** Called when the sink has become ready or the call has ended. A waiting sender then checks the sink again. */
+    /**
+     * Called when the {@link MessageSink} can accept another value, or when the call has ended. A waiting sender then
+     * checks both conditions again.
+     */
     void wake();
 
-    /** Returns whether a value is waiting for the sink to become ready. The result may be out of date. */
+    /**
+     * Returns whether a value is waiting until the {@link MessageSink} can accept it. The result may be out of date.
+     */
     boolean isWaiting();
 
-    /** Called when the call has ended. */
+    /** Called when the call has ended, so that no more messages can be sent. */
     void over();
 }

@@ -13,8 +13,8 @@ import tern.rpc.transport.EventLoopThread;
 
 /**
  * The observer through which the application sends values. While the peer is slow, {@link #onNext} blocks until the
- * call ends or the sink's time limit has passed. The observer then passes the value to the sink, which may reject the
- * value.
+ * call ends or until the time limit of the {@link MessageSink} has passed. The observer then passes the value to the
+ * sink, which may reject the value.
  */
 public final class OutboundObserver implements StreamObserver<Object>, MessageWriter {
 

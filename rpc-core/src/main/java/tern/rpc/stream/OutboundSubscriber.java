@@ -13,10 +13,11 @@ import tern.rpc.NanoClock;
 import tern.rpc.SeldomWarning;
 
 /**
- * Sends the values from the application's publisher. The subscriber requests values only while the sink is ready. The
- * first request is for one value. Each subsequent request is for twice as many values, up to a limit, because a
- * publisher may have to switch threads for each request. A value that arrives when the sink is no longer ready waits in
- * this object, and the next request is for one value again. Therefore, only a few large values wait in memory.
+ * Sends the values from the application's publisher. The subscriber requests values only while the {@link MessageSink}
+ * is ready. The first request is for one value. Each subsequent request is for twice as many values, up to a limit,
+ * because a publisher may have to switch threads for each request. A value that arrives when the sink is no longer
+ * ready waits in this object, and the next request is for one value again. Therefore, only a few large values wait in
+ * memory.
  */
 public final class OutboundSubscriber implements Flow.Subscriber<Object>, MessageWriter {
 
@@ -33,9 +34,11 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     private final MessageSink sink;
     private final SerialExecutor serial;
     private final AtomicReference<Flow.@Nullable Subscription> subscription = new AtomicReference<>();
-    private final Queue<Object> values = new ConcurrentLinkedQueue<>(); // values that wait for the sink
+    // values that wait until the sink of the call is ready
+    private final Queue<Object> values = new ConcurrentLinkedQueue<>();
     private final AtomicInteger work =
-            new AtomicInteger(); // the number of pending checks of the sink; one thread performs all checks
+            // the number of pending checks whether the sink is ready; one thread performs all checks
+            new AtomicInteger();
     private final Runnable ask;
     private final Runnable cancel;
     // The number of values requested but not sent. Only the thread in drain(int) uses "requested" and "batch".
@@ -43,8 +46,9 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     // the value of "requested" after the last request; 0 if the sink was not ready at some time since then
     private int batch;
     private volatile @Nullable Thread asking; // the thread that is requesting values
-    private volatile boolean waiting; // true while the sink is not ready
-    private volatile @Nullable Ending ending; // set when the publisher has ended
+    private volatile boolean waiting; // true while a value waits until the sink of the call is ready
+    // set when the application's publisher has ended its values, with the failure if there is one
+    private volatile @Nullable Ending ending;
     private volatile boolean done;
 
     /**
@@ -148,7 +152,8 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
             Ending last = ending;
             Object value = values.peek();
             if (value != null) {
-                // Values that were not requested are passed on immediately, so that the sink's limit applies to them.
+                // Values that the publisher sends without a request are passed on immediately, so that the sink's limit
+                // on buffered bytes applies to them.
                 if (!isReady() && values.size() <= Math.max(0, requested)) {
                     batch = 0;
                     return;
@@ -195,12 +200,15 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
         }
     }
 
-    /** Returns whether the sink is ready. If the sink is not ready, {@link #wake} continues the work later. */
+    /**
+     * Returns whether the {@link MessageSink} is ready for another value. If it is not ready, {@link #wake} continues
+     * the work later.
+     */
     private boolean isReady() {
         boolean ready = sink.isReady();
         if (!ready) {
             waiting = true;
-            ready = sink.isReady(); // the sink may have become ready before "waiting" was set
+            ready = sink.isReady(); // the sink may have become ready before "waiting" was set, so it is checked again
         }
         if (ready && waiting) {
             waiting = false;

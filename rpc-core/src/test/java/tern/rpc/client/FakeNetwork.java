@@ -33,7 +33,7 @@ final class FakeNetwork implements ClientTransport {
 
     final class Connection extends IdleConnection {
 
-        boolean heard = true; // whether the provider has sent anything
+        boolean heard = true; // whether the provider has sent bytes on this connection
         int probes;
 
         Connection(Endpoint endpoint) {

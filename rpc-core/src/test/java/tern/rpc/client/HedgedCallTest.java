@@ -151,7 +151,8 @@ class HedgedCallTest {
                 slow.add(service.find());
             }
             now.addAndGet(Duration.ofMinutes(10).toNanos());
-            slow.add(service.find()); // begins a new measurement period, in which the thirty earlier calls end
+            // this call begins a new measurement period for the hedges; the thirty earlier calls end in this period
+            slow.add(service.find());
             List.copyOf(network.sent).forEach(sent -> sent.call().answer(answer("late")));
             slow.forEach(CompletableFuture::join);
             now.addAndGet(Duration.ofMillis(300).toNanos());

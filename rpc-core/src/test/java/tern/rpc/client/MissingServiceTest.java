@@ -207,7 +207,7 @@ class MissingServiceTest {
         assertThat(sentTo(ONE)).isEqualTo(1);
 
         lacking.clear();
-        lacking.add(TWO); // this provider offers the service, so only the method can be missing
+        lacking.add(TWO); // TWO offers the service, so its refusals can only mean that it lacks the method
         passMillis(20_000);
         long before = sentTo(TWO);
         store(orders, 20);

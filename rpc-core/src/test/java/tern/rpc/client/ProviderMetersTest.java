@@ -90,7 +90,7 @@ class ProviderMetersTest {
     @Test
     void eachEjectionCountsOnce() {
         Service service = refer(ONE);
-        assertThat(isAnswered(refused(service))).isFalse(); // This first call marks the node as connected.
+        assertThat(isAnswered(refused(service))).isFalse(); // after this first call, the node counts as connected
         assertThat(ejections()).isZero();
 
         for (int i = 0; i < 5; i++) {

@@ -86,7 +86,7 @@ abstract class ScriptedProviders {
     }
 
     final Map<Endpoint, Connection> connections = new ConcurrentHashMap<>();
-    volatile boolean refusesToOpen; // true if no more connections can be opened
+    volatile boolean refusesToOpen; // true if attempts to open another connection must fail
     final List<Endpoint> asked = new ArrayList<>();
 
     final AtomicLong aheadNanos = new AtomicLong(); // the difference between the client's clock and the system clock

@@ -17,7 +17,7 @@ import tern.rpc.endpoint.Candidate;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.Answer;
 
-/** Tests which calls are sent to a failing provider as trials. */
+/** Tests which application calls are sent to a failing provider to find out whether it has recovered (trials). */
 class TrialCallsTest extends ScriptedProviders {
 
     private static final int CALLS_PER_SECOND = 10;

@@ -49,7 +49,7 @@ class ClusterMessagesTest extends SimulatedCluster {
         peer(1).available = false;
         peer(2).heard = false;
         start(4);
-        pick(); // This first pick marks the nodes as connected.
+        pick(); // after this first choice of a provider, the nodes count as connected
         Node failing = cluster.targets().get(3).node();
         for (int i = 0; i < 5; i++) {
             failing.begin(now);

@@ -214,7 +214,7 @@ class ClusterRulesTest extends SimulatedCluster {
     @Test
     void rulesOfTheSourceWinOverOwnRulesThatYield() {
         start(2);
-        rule(Scripts.EMPTY); // these rules set a timeout for one method
+        rule(Scripts.EMPTY); // with an empty rule, the source's rules set a timeout for one method
 
         cluster.rule(new Rules() {
             @Override

@@ -247,7 +247,7 @@ class ProductionFaultsTest extends SimulatedCluster {
         assertThat(listed()).hasSize(SUBSET).doesNotContainAnyElementsOf(members);
         assertThat(unusablePicks(1_000)).isZero();
         pass(600 * SECOND);
-        // the remaining connection has the open stream
+        // only the connection with the open stream is still open
         assertThat(members.stream().filter(each -> !peers.get(each).closed)).hasSize(1);
     }
 

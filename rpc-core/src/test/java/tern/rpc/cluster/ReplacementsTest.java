@@ -21,7 +21,7 @@ class ReplacementsTest extends SimulatedCluster {
 
     private static final int SUBSET = 100;
 
-    /** Returns the members of the subset, in the order of their ranks. */
+    /** Returns the members of the subset (the providers that the client connects to), in the order of their ranks. */
     private static List<Instance> subset(List<Instance> listed) {
         Ranking ranking = new Ranking(1, "");
         ranking.set(listed);

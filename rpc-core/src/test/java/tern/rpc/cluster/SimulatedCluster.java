@@ -157,7 +157,7 @@ abstract class SimulatedCluster {
         int probes;
         int streams;
         boolean closed;
-        int times = 1; // how often the connection was opened
+        int times = 1; // how many times the connection has been opened
 
         Peer(Endpoint endpoint) {
             super(endpoint);

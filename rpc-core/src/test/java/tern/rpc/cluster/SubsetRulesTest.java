@@ -16,7 +16,7 @@ import tern.rpc.endpoint.EndpointSnapshot;
 import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.Rules;
 
-/** Tests rules that choose among more providers than the client connects to. */
+/** Tests routing rules that choose among more providers than the client connects to. */
 class SubsetRulesTest extends SimulatedCluster {
 
     private static final int MANY = 1_000;

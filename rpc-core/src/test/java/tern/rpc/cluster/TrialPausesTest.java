@@ -13,7 +13,10 @@ class TrialPausesTest {
     private long now = -3 * SECOND; // The clock starts below zero, because System.nanoTime() can also be negative.
     private final TrialPauses pauses = new TrialPauses(now);
 
-    /** Returns whether a trial is due after the given time, but not yet after a quarter of this time. */
+    /**
+     * Returns whether a trial call to the failing provider is due after the given time, but not yet after a quarter of
+     * this time.
+     */
     private boolean isDueWithin(long nanos, boolean failing, long calls) {
         return !pauses.isDue(failing, calls, now + nanos / 4) && pauses.isDue(failing, calls, now + nanos);
     }

@@ -41,8 +41,10 @@ class StaticEndpointsTest {
 
     @ParameterizedTest
     @CsvSource({
-        "shop.example, shop", // a search domain can turn the second name into a different name
-        "shop.example, shop.example.", // a search domain can turn the first name into a different name
+        // a search domain of the resolver can turn the name "shop" into another name than shop.example
+        "shop.example, shop",
+        // a search domain of the resolver can turn the name without the final dot into another name
+        "shop.example, shop.example.",
         "localhost, 127.0.0.1", // localhost can also mean ::1
         "10.0.0.7, 10.0.0.70",
         "010.0.0.7, 10.0.0.7", // some systems read a number with a leading zero as octal

@@ -80,7 +80,7 @@ class AdaptiveLimitTest {
         Caller caller = server.caller(20);
         server.run(10);
 
-        caller.calls(80); // 80 calls per second occupy 160 threads.
+        caller.calls(80); // Each call occupies a thread for 2 s, so 80 calls per second occupy 160 of the 200 threads.
         server.run(60);
 
         assertThat(caller.counts().refused()).isZero();

@@ -165,7 +165,7 @@ class FairPermitsTest {
 
         List<CompletableFuture<Void>> callers = new ArrayList<>();
         for (int caller = 0; caller < 4; caller++) {
-            int kib = 60 + caller; // any two of these requests need more permits than there are
+            int kib = 60 + caller; // the permits are fewer than any two of these requests need together
             String tenant = "tenant " + caller;
             callers.add(CompletableFuture.runAsync(
                     () -> {

@@ -45,7 +45,7 @@ class LargeMessagesTest {
 
         assertThat(all).isEqualTo(free);
         assertThat(LargeMessages.objectKib()).isZero();
-        Thread.currentThread().interrupt(); // An interrupted thread does not wait for the memory of its next request.
+        Thread.currentThread().interrupt(); // An interrupted thread does not wait for free memory.
         assertThatThrownBy(() -> LargeMessages.startReading(1 << 20, "a"))
                 .isInstanceOfSatisfying(RpcException.class, refusal -> {
                     assertThat(refusal.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
@@ -62,7 +62,7 @@ class LargeMessagesTest {
     @Test
     void requestOfMediumSizeIsDecodedWhileALargerOneTakesAllMemory() {
         int all = LargeMessages.startReading(Integer.MAX_VALUE, "a");
-        Thread.currentThread().interrupt(); // An interrupted thread does not wait.
+        Thread.currentThread().interrupt(); // An interrupted thread does not wait for free memory.
 
         int medium = LargeMessages.startReading(128 << 10, "b");
 
@@ -75,7 +75,7 @@ class LargeMessagesTest {
     @Test
     void requestOfMediumSizeAlsoUsesTheMemoryOfLargerOnes() {
         Deque<Integer> taken = new ArrayDeque<>();
-        Thread.currentThread().interrupt(); // An interrupted thread does not wait.
+        Thread.currentThread().interrupt(); // An interrupted thread does not wait for free memory.
         do {
             taken.push(LargeMessages.startReading(128 << 10, "a"));
         } while (taken.element() < 0);
@@ -89,7 +89,7 @@ class LargeMessagesTest {
     @Test
     void requestOfMediumSizeWaitsWhileRunningCallsHoldAllMemory() {
         int running = LargeMessages.hold(Long.MAX_VALUE);
-        Thread.currentThread().interrupt(); // An interrupted thread does not wait.
+        Thread.currentThread().interrupt(); // An interrupted thread does not wait for free memory.
 
         assertThatThrownBy(() -> LargeMessages.startReading(128 << 10, "b"))
                 .hasMessageContaining("a quarter of the heap");
@@ -120,7 +120,7 @@ class LargeMessagesTest {
     @Test
     void largestRequestIsDecodedWhileACallWithLargeObjectsRuns() {
         int running = LargeMessages.hold(1 << 20);
-        Thread.currentThread().interrupt(); // An interrupted thread does not wait for the memory of its request.
+        Thread.currentThread().interrupt(); // An interrupted thread does not wait for free memory.
 
         int nested = LargeMessages.startReading(Integer.MAX_VALUE, "a");
 
@@ -141,7 +141,7 @@ class LargeMessagesTest {
         int second = LargeMessages.hold(1 << 20);
 
         assertThat(LargeMessages.objectKib()).isEqualTo(-1024);
-        Thread.currentThread().interrupt(); // An interrupted thread does not wait for the memory of its next request.
+        Thread.currentThread().interrupt(); // An interrupted thread does not wait for free memory.
         assertThatThrownBy(() -> LargeMessages.startReading(1 << 20, "a"))
                 .hasMessageContaining("a quarter of the heap");
         assertThat(Thread.interrupted()).isTrue();

@@ -93,7 +93,7 @@ class LargeWorkTest {
             held.add(LargeWork.startDecodingUnpacked(64 << 10, "a"));
         }
 
-        Thread.currentThread().interrupt(); // an interrupted thread does not wait
+        Thread.currentThread().interrupt(); // an interrupted thread does not wait for a permit
         assertThatThrownBy(() -> LargeWork.startDecodingUnpacked(64 << 10, "a"))
                 .isInstanceOfSatisfying(
                         RpcException.class,
@@ -105,7 +105,10 @@ class LargeWorkTest {
         LargeWork.end(LargeWork.startDecodingUnpacked(64 << 10, "a"));
     }
 
-    /** A client hashes the keys of an answer, so the call was executed and must not be sent again. */
+    /**
+     * When hashing the keys of an answer is refused, the call has been executed, so the failure must not say that the
+     * call can be sent again.
+     */
     @Test
     void refusedHashingDoesNotClaimThatTheCallWasNotExecuted() {
         List<LargeWork> held = new ArrayList<>();
@@ -113,7 +116,7 @@ class LargeWorkTest {
             held.add(LargeWork.startHashing(300, "a"));
         }
 
-        Thread.currentThread().interrupt(); // an interrupted thread does not wait
+        Thread.currentThread().interrupt(); // an interrupted thread does not wait for a permit
         assertThatThrownBy(() -> LargeWork.startHashing(300, "a"))
                 .isInstanceOfSatisfying(
                         RpcException.class,

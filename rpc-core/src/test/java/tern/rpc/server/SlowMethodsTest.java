@@ -85,7 +85,7 @@ class SlowMethodsTest extends HeldThreads {
     /** A limit that measurements have reduced to half of the number of threads. */
     private static final class ReducedLimit implements Limit {
 
-        private volatile int first = THREADS / 2; // the initial limit of the limiter
+        private volatile int first = THREADS / 2; // the limit before the first measurement
 
         @Override
         public int first() {

@@ -18,7 +18,8 @@ public final class Scenario {
     }
 
     /**
-     * @param weight this step's weight; the step's share of the calls is its weight divided by the sum of all weights
+     * @param weight the weight of this kind of call; its share of the calls is its weight divided by the sum of all
+     *     weights
      */
     public record Step(String name, int weight, Call call) {}
 
@@ -39,8 +40,8 @@ public final class Scenario {
     }
 
     /**
-     * Returns the index of the step for the call with this number. The choice is random according to the weights, but
-     * the same in every run.
+     * Returns the index of the kind of call that is made as the call with this number. The choice is random according
+     * to the weights, but the same in every run.
      */
     int pick(long number) {
         int ticket = new SplittableRandom(number).nextInt(totalWeight);

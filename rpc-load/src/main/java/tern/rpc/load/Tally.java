@@ -47,9 +47,9 @@ public final class Tally {
     }
 
     /**
-     * The errors of one kind.
+     * The number of errors of one kind.
      *
-     * @param first the message of the first error
+     * @param first the message of the first of these errors
      */
     public record ErrorCount(long count, String first) {
         ErrorCount plus(ErrorCount other) {

@@ -5,8 +5,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Runs a listener's callbacks one after another. A thread that adds a callback also runs it, unless another thread is
- * already running callbacks. In that case, the other thread also runs the new callback. Thread-safe.
+ * Runs a listener's callbacks one after another. A thread that adds a callback runs it immediately, unless a second
+ * thread is already running callbacks. In this case, the second thread runs the new callback, too. Thread-safe.
  */
 final class Callbacks {
 

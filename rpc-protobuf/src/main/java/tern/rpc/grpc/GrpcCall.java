@@ -57,7 +57,7 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
     private Flow.@Nullable Subscription requests; // guarded by this
     private int demand; // the number of messages requested before the subscription was created; guarded by this
 
-    private @Nullable Listener<Q> listener; // only tasks in "callbacks" use this field and the next field
+    private @Nullable Listener<Q> listener; // only tasks in "callbacks" use the fields "listener" and "notified"
     private boolean notified; // true after the listener has been notified that the call has ended
     private int
             dropped; // the number of messages sent after the cancellation; only one thread at a time uses this field
@@ -152,7 +152,7 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
         callback(() -> deliver(Listener::onHalfClose));
     }
 
-    /** Called when the request stream ends early, because the call has ended or a request was invalid. */
+    /** Called when the stream of requests ends early, because the call has ended or a request was invalid. */
     @Override
     public void onError(Throwable reason) {
         cancelled(String.valueOf(Thrown.message(reason)));

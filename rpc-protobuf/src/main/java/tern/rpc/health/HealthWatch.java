@@ -20,7 +20,8 @@ final class HealthWatch implements Flow.Subscription {
     private final AtomicInteger changes = new AtomicInteger(); // the number of changes that have not been sent
     private volatile boolean over;
     private volatile boolean subscribed; // true if the end of the stream may be sent to the caller
-    private volatile @Nullable RpcException replaced; // the reason why this call ends; set by a newer call
+    // the reason why this call ends early; set by a newer Watch call that replaces it
+    private volatile @Nullable RpcException replaced;
 
     // the last sent status; only the thread that increments "changes" from zero uses this field
     private @Nullable ServingStatus sent;
@@ -52,7 +53,7 @@ final class HealthWatch implements Flow.Subscription {
                     watch.changed();
                 }
             } catch (Throwable e) {
-                watch.end(); // this call must no longer count towards the limit of open Watch calls
+                watch.end(); // a call that could not be started must not count towards the limit of open Watch calls
                 throw e;
             }
         };

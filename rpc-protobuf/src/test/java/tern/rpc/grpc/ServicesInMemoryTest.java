@@ -246,7 +246,7 @@ class ServicesInMemoryTest {
 
         @Override
         public void onError(Throwable failure) {
-            // This method is called because the caller has cancelled the call.
+            // The exception is expected, because the caller has cancelled the call.
         }
 
         @Override

@@ -26,7 +26,7 @@ final class Relay implements AutoCloseable {
     // The open pairs of connections (from the client, and to the server), by the local port of the connection to the
     // server.
     private final Map<Integer, Pair> pairs = new ConcurrentHashMap<>();
-    private ServerSocket listening; // the open port; this object's lock guards this field and the next one
+    private ServerSocket listening; // the open port; this object's lock guards "listening" and "accepting"
     private Thread accepting;
 
     Relay(int serverPort) {
@@ -67,7 +67,8 @@ final class Relay implements AutoCloseable {
             try {
                 passOn(from, from.accept());
             } catch (IOException e) {
-                // The port was closed by refuse() or close(), or the client has already disconnected.
+                // The port was closed by refuse() or close(), or the client has disconnected before it was connected to
+                // the server.
             }
         }
     }

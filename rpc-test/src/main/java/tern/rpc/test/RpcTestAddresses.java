@@ -21,7 +21,8 @@ import tern.rpc.spring.RpcConnectionDetails;
  * <p>{@link RpcTest} imports this configuration. Tests with {@code @SpringBootTest} may import it with
  * {@code @ImportAutoConfiguration}.
  */
-// The addresses of containers take precedence. Therefore container beans must be defined before this bean.
+// Container beans must be defined before this bean, because the addresses of containers take precedence over the
+// addresses that this bean supplies.
 @AutoConfiguration(
         afterName = "org.springframework.boot.testcontainers.service.connection.ServiceConnectionAutoConfiguration")
 public final class RpcTestAddresses {
@@ -38,7 +39,8 @@ public final class RpcTestAddresses {
             List<String> urls = Binder.get(environment)
                     .bind(URL, Bindable.listOf(String.class))
                     .orElseGet(List::of);
-            // The addresses of registries are omitted, because connection details cannot name a registry.
+            // Connection details can contain only provider addresses. If the property contains registry addresses, the
+            // result is empty.
             return urls.stream().anyMatch(url -> url.matches("(zookeeper|file)://.*")) ? List.of() : urls;
         };
     }

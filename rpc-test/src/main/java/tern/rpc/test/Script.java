@@ -23,7 +23,7 @@ import tern.rpc.StatusCode;
  */
 public final class Script {
 
-    /** Creates the answer to a call. */
+    /** An action that creates the answer to a call. */
     @FunctionalInterface
     interface Action {
         CompletionStage<@Nullable Object> run(List<@Nullable Object> arguments, Runnable drop);
@@ -34,7 +34,7 @@ public final class Script {
     private final String method;
     private final List<MethodDescriptor> overloads;
     private final Deque<Step> steps = new ArrayDeque<>(); // guarded by this
-    private Duration delay = Duration.ZERO; // the delay of the next step; guarded by this
+    private Duration delay = Duration.ZERO; // the delay of the script's next step; guarded by this
     private @Nullable Step last; // guarded by this
 
     Script(String method, List<MethodDescriptor> overloads) {
@@ -71,7 +71,7 @@ public final class Script {
         return add("answerWith(…)", (arguments, drop) -> CompletableFuture.completedFuture(answer.apply(arguments)));
     }
 
-    /** Sets a delay for the next step that is added. */
+    /** Sets a delay for the answer of the step that is added next. */
     public synchronized Script delay(Duration wait) {
         delay = wait;
         return this;
@@ -135,7 +135,9 @@ public final class Script {
                 .thenCompose(Function.identity());
     }
 
-    /** Returns a description of the unused steps for error messages, or an empty string if every step was used. */
+    /**
+     * Returns a description of the script's unused steps for error messages, or an empty string if every step was used.
+     */
     synchronized String left() {
         List<Step> unreached = new ArrayList<>(steps);
         return unreached.isEmpty()

@@ -79,7 +79,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     private final RpcServer server;
     private final Relay relay;
     private final Map<String, Script> scripts = new ConcurrentHashMap<>();
-    private final List<SeenCall> calls = new ArrayList<>(); // The list's own lock guards the list.
+    private final List<SeenCall> calls = new ArrayList<>(); // the received calls; guarded by the list's own lock
     private static final ThreadLocal<@Nullable Object> STREAM_ANSWER = new ThreadLocal<>();
 
     private ScriptedProvider(List<ServiceKey> keys, List<Class<?>> types, Serializer serializer) {

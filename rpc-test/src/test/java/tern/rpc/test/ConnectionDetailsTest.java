@@ -103,7 +103,7 @@ class ConnectionDetailsTest {
         }
     }
 
-    /** A container that reports the scripted provider's port. */
+    /** A simulated container whose mapped port is the port of the scripted provider. */
     static final class PretendedContainer extends GenericContainer<PretendedContainer> {
 
         PretendedContainer() {

@@ -9,7 +9,10 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Configuration;
 import tern.rpc.spring.RpcReference;
 
-/** Supplies one call for each change. A call returns "works" if the change has no effect on the caller. */
+/**
+ * Makes calls with an older version of the provider's interface. Supplies one call for each change between the two
+ * versions. A call returns "works" if the change has no effect on the caller.
+ */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
 public class Caller implements Supplier<Map<String, Callable<String>>> {

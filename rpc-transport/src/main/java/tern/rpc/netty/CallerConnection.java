@@ -297,7 +297,7 @@ final class CallerConnection implements PendingCall.Carrier {
      */
     boolean isFresh() {
         SocketChannel socket = Objects.requireNonNull(channel);
-        unread = Unpooled.EMPTY_BUFFER; // an idle connection does not keep a buffer
+        unread = Unpooled.EMPTY_BUFFER; // the buffer is released, because an idle connection must not keep a buffer
         String reason;
         try {
             socket.configureBlocking(false);

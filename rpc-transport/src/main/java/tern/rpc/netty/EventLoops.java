@@ -117,7 +117,7 @@ public final class EventLoops implements AutoCloseable {
         }
         try {
             loop.execute(task);
-        } catch (RejectedExecutionException e) { // the event loop has just terminated
+        } catch (RejectedExecutionException e) { // the event loop has terminated just now and accepts no tasks
             task.run();
         }
     }

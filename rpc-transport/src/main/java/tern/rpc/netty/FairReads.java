@@ -27,15 +27,16 @@ import tern.rpc.NanoClock;
 final class FairReads implements RecvByteBufAllocator {
 
     /**
-     * The length of a turn (see the class comment) while one connection is busy. A few busy connections share this
-     * time. The turn is long enough for the small calls of 200 callers. With turns of 250 µs, half as many calls were
-     * read and answered together, and Triple used a third more processor time.
+     * While only one connection is busy, it may occupy the event loop for this time, which is called its turn, before
+     * other connections are read. A few busy connections share this time. The turn is long enough for the small calls
+     * of 200 callers. With turns of 250 µs, half as many calls were read and answered together, and Triple used a third
+     * more processor time.
      */
     static final long TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
     /**
-     * The maximum length of a turn (see the class comment) while eight or more connections are busy. Shorter turns use
-     * smaller buffers.
+     * The maximum turn while eight or more connections are busy. A turn is the time for which a connection may occupy
+     * the event loop before other connections are read. Shorter turns use smaller buffers.
      */
     private static final long LARGE_BUFFER_NANOS = TimeUnit.MICROSECONDS.toNanos(250);
 
@@ -44,8 +45,8 @@ final class FairReads implements RecvByteBufAllocator {
     static final long ROUND_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
     /**
-     * A connection that has occupied the event loop for a full turn (see the class comment) counts as busy for at least
-     * one and at most two of these periods.
+     * A connection that has occupied the event loop until other connections had to be read first counts as busy for at
+     * least one and at most two of these periods.
      */
     static final long BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -103,16 +104,18 @@ final class FairReads implements RecvByteBufAllocator {
         return newHandle(null);
     }
 
-    /** @param reading is notified after each turn; null for a client's connection */
+    /**
+     * @param reading is notified each time the connection stops reading and other connections are read; null for a
+     *     client's connection
+     */
     @SuppressWarnings("deprecation") // Netty requires the deprecated type Handle
     Handle newHandle(@Nullable SocketReading reading) {
         return new Turns((ExtendedHandle) sizes.newHandle(), reading);
     }
 
     /**
-     * Counts the client addresses whose connections have recently occupied the event loop for a full turn (see the
-     * comment of {@link FairReads}). The outgoing connections of this process count as one address. Confined to this
-     * event loop.
+     * Counts the client addresses whose connections have recently occupied the event loop until other connections had
+     * to be read first. The outgoing connections of this process count as one address. Confined to this event loop.
      */
     private static final class BusyNetworks {
 
@@ -143,9 +146,10 @@ final class FairReads implements RecvByteBufAllocator {
         }
 
         /**
-         * Returns the length of a turn. Only two numbers make a turn shorter: the busy connections from the same
-         * address, and the other busy addresses. If the busy connections from other addresses also counted, an address
-         * with many busy connections would slow down all other addresses.
+         * Returns the turn: the time for which the connection may occupy the event loop before other connections are
+         * read. Only two numbers make the turn shorter: the busy connections from the same address, and the other busy
+         * addresses. If the busy connections from other addresses also counted, an address with many busy connections
+         * would slow down all other addresses.
          */
         long turnNanos(Turns turns) {
             int count = Math.max(1, of(turns).connections(period)) * Math.max(1, Math.max(now, before));
@@ -198,10 +202,13 @@ final class FairReads implements RecvByteBufAllocator {
         private final @Nullable BusyNetwork network;
         private int limit = FIRST_BYTES;
         private boolean measured; // true if the most recent read is being timed
-        private boolean begun; // true if at least one read of the current turn has been timed
+        // true if at least one read has been timed since the event loop began to read this connection
+        private boolean begun;
         private long turnNanos;
         private long readNanos;
-        private long usedNanos; // the time that the current turn has used, partly measured and partly estimated
+        // the time for which this connection has occupied the event loop in the current turn, partly measured and
+        // partly estimated
+        private long usedNanos;
         private int busyIn; // the last period of 100 ms in which this connection was busy
 
         Turns(ExtendedHandle sizes, @Nullable SocketReading reading) {

@@ -49,7 +49,7 @@ final class FirstBytes extends ChannelInboundHandlerAdapter {
                     context.executor().schedule(this::refuse, PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
                 }
             }
-            case MAYBE -> {} // the handler keeps the bytes until more arrive
+            case MAYBE -> {} // the handler keeps the bytes until more bytes arrive or the connection is closed
         }
     }
 
@@ -82,7 +82,7 @@ final class FirstBytes extends ChannelInboundHandlerAdapter {
         if (kept.isReadable()) {
             refuse();
         }
-        refused = true; // the scheduled check of the first bytes then does nothing
+        refused = true; // the flag makes the scheduled check of the first bytes do nothing
         context.fireChannelInactive();
     }
 

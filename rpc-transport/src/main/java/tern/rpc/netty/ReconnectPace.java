@@ -42,7 +42,7 @@ final class ReconnectPace {
     }
 
     /**
-     * An attempt that waits for its turn.
+     * A connection attempt that waits until the rate limit permits it.
      *
      * @param number the number of the attempt, in the order in which the attempts began to wait
      */
@@ -79,7 +79,7 @@ final class ReconnectPace {
         }
     }
 
-    /** Returns whether the attempt may start now. If not, stores the attempt until its turn. */
+    /** Returns whether the attempt may start now. If not, stores the attempt until the rate limit permits it. */
     private synchronized boolean mayBegin(BooleanSupplier attempt, int failures) {
         if (!scheduled && takePermit()) {
             return true;

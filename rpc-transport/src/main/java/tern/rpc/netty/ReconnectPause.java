@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The time before a lost connection is replaced.
  *
- * @param timer ends the pause; null if the pause is over and the attempt waits for its turn
+ * @param timer ends the pause; null if the pause is over and the attempt waits until {@link ReconnectPace} permits it
  */
 record ReconnectPause(@Nullable ScheduledFuture<?> timer) {
 

@@ -24,8 +24,8 @@ public final class UnreadBytes {
     static final long MANY = 1 << 20;
 
     /**
-     * The base-2 logarithm of the step size for counting queued bytes (64 KiB). Small answers usually do not reach the
-     * next step, so they do not change the counters that all connections share.
+     * The base-2 logarithm of the unit in which queued bytes are counted (64 KiB). Most small answers do not reach
+     * another 64 KiB, so they do not change the counters that all connections share.
      */
     private static final int QUEUE_STEP_BITS = 16;
 

@@ -30,12 +30,12 @@ public class WriteQueue implements Runnable {
 
     /** Called when bytes have left the queue. Runs on the event loop. */
     void lowered() {
-        // Does nothing by default.
+        // By default, nothing needs to be done when bytes have left the queue.
     }
 
     /** Called when the number of queued bytes has changed. Any thread may call this method. */
     void changed(long before, long after) {
-        // Does nothing by default.
+        // By default, nothing needs to be done when the number of queued bytes has changed.
     }
 
     /** Adds a command. If the channel is closed, the event loop drops the command. */

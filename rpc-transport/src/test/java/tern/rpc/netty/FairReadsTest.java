@@ -24,8 +24,8 @@ class FairReadsTest {
     private ExtendedHandle reads = grown();
 
     /**
-     * Returns a connection whose receive buffer has grown to its maximum size. The connection is at the beginning of a
-     * turn.
+     * Returns a connection whose receive buffer has grown to its maximum size. The event loop has just begun to read
+     * the connection.
      */
     private ExtendedHandle grown() {
         return grown(null);
@@ -58,8 +58,8 @@ class FairReadsTest {
     }
 
     /**
-     * The length of a turn must permit the small calls of 200 callers. In a shorter turn, fewer calls would be answered
-     * together, and each call would need more processor time.
+     * The time for which a connection may occupy the event loop must be long enough for the small calls of 200 callers.
+     * If it were shorter, fewer calls would be answered together, and each call would need more processor time.
      */
     @Test
     void theSmallCallsOf200CallersFitIntoOneTurn() {
@@ -185,7 +185,7 @@ class FairReadsTest {
     void aConnectionThatIsBusyAgainCountsOnce() {
         for (int i = 0; i < 1_000; i++) {
             fullRead(FairReads.TURN_NANOS);
-            // the clock is set back, so that the turns of all connections begin within the same period
+            // the clock is set back, so that the event loop seems to read all connections within the same period
             now -= FairReads.TURN_NANOS;
             reads.reset(new DefaultChannelConfig(channel));
         }
@@ -214,7 +214,7 @@ class FairReadsTest {
         }
     }
 
-    /** Lets several connections occupy the event loop for their full turns within one period of 100 ms. */
+    /** Lets several connections occupy the event loop within one period of 100 ms, each for as long as it may. */
     private void beBusy(int connections) {
         beBusy(connections, null);
     }
@@ -280,7 +280,7 @@ class FairReadsTest {
         return read(reads.guess(), reads.guess(), nanos);
     }
 
-    /** @return whether the connection may read again in this turn */
+    /** @return whether the connection may read again before other connections are read */
     private boolean read(int attempted, int bytes, long nanos) {
         reads.attemptedBytesRead(attempted);
         reads.lastBytesRead(bytes);

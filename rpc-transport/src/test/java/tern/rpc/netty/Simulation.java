@@ -45,12 +45,12 @@ final class Simulation {
 
     private static final int MAX_NESTED = 3;
 
-    /** A simulated thread. Each step runs its next task. */
+    /** A simulated thread. Each step of the simulation runs the next task of one thread. */
     private static final class Actor {
         private final String name;
         private final Deque<Runnable> tasks = new ArrayDeque<>();
         private boolean busy; // true while a step of this thread is paused
-        private boolean ready; // true if the next step of this thread can run
+        private boolean ready; // true if this thread has a next step that can run
 
         Actor(String name) {
             this.name = name;
@@ -109,7 +109,10 @@ final class Simulation {
         return act -> add(actor, act);
     }
 
-    /** Creates a worker thread for a thread pool. Starting the thread makes its only step ready. */
+    /**
+     * Creates a worker thread for a thread pool. The thread runs in a single step, which can run once the thread has
+     * been started.
+     */
     Thread worker(Runnable task) {
         Actor actor = new Actor("worker " + ++workers);
         return new Thread(actor.name) {

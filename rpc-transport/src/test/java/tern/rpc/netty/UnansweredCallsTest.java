@@ -130,7 +130,7 @@ class UnansweredCallsTest {
         pass(10_000);
 
         assertThat(quick.checks).isEqualTo(500);
-        // after its first check, each stream is checked only once per second
+        // after the first check of its deadline, each stream is checked only once per second
         assertThat(streams).allMatch(stream -> stream.checks <= 11 && stream.checks >= 10);
     }
 

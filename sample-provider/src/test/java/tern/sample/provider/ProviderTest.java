@@ -48,7 +48,7 @@ import tern.sample.api.UserService;
         webEnvironment = WebEnvironment.RANDOM_PORT,
         properties = {
             "rpc.server.port=0",
-            // The sample's own timeouts are too short for a slow machine.
+            // The default timeouts of the sample application are too short for a slow machine.
             "spring.data.redis.timeout=30s",
             "spring.data.redis.connect-timeout=30s",
             "spring.http.clients.read-timeout=1m",

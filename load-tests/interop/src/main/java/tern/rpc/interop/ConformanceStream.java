@@ -54,7 +54,7 @@ final class ConformanceStream<R> implements Script<BidiStreamRequest, R> {
         if (!bothWaysAtOnce) {
             sendHeaders();
         }
-        bothWaysAtOnce = false; // The remaining answers are not paired with requests.
+        bothWaysAtOnce = false; // The answers that follow the last request are not paired with requests.
         List<Answer<R>> answers = new ArrayList<>();
         while (answered < definition.getResponseDataCount()) {
             answers.add(next());

@@ -114,7 +114,7 @@ final class InteropConformanceService implements ConformanceService {
         return answer;
     }
 
-    /** Collects all messages of a stream into a list. */
+    /** Subscribes to a stream and collects all of its messages into a list. */
     private static final class Collector<Q> implements Flow.Subscriber<Q> {
 
         private final CompletableFuture<List<Q>> all;

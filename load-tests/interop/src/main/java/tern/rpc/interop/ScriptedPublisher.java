@@ -79,7 +79,8 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
     @Override
     public void onSubscribe(Flow.Subscription subscription) {
         upstream = subscription;
-        // The subscriber might already have requested answers, so they are sent immediately.
+        // The subscriber might have requested answers before this publisher received its subscription, so the answers
+        // are sent now.
         handleEvents();
     }
 

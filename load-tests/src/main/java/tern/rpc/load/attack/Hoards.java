@@ -50,7 +50,7 @@ final class Hoards {
         }
     }
 
-    /** Opens server streams whose windows grow by one byte per second. */
+    /** Opens server streams whose flow-control windows grow by one byte per second. */
     static void oneByteReaders(Attacker attacker) {
         AtomicInteger next = new AtomicInteger();
         attacker.together(40, () -> {

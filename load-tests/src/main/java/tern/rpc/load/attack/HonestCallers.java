@@ -141,7 +141,7 @@ final class HonestCallers implements AutoCloseable {
         }
     }
 
-    /** Returns the counts since the previous call to this method, and resets them to zero. */
+    /** Returns the numbers and latencies of the calls since the previous invocation of this method, and resets them. */
     synchronized Outcome look() {
         long[] sorted = nanos.stream().mapToLong(Long::longValue).toArray();
         Arrays.sort(sorted);

@@ -97,7 +97,7 @@ final class RawHttp2 implements AutoCloseable {
         out.write(frames);
     }
 
-    /** Encodes several equal frames without flags. */
+    /** Encodes {@code count} copies of a frame whose flags are all zero. */
     static byte[] frames(int count, int type, int stream, byte[] payload) {
         ByteBuffer bytes = ByteBuffer.allocate(count * (9 + payload.length));
         for (int i = 0; i < count; i++) {

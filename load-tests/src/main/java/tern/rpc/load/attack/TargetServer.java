@@ -173,7 +173,8 @@ public final class TargetServer {
 
         @Override
         public void feed(StringValue text, StreamObserver<StringValue> messages) {
-            while (true) { // The loop ends when onNext throws an exception because the stream is closed.
+            // The loop ends when onNext throws an exception, which happens after the caller has closed the stream.
+            while (true) {
                 messages.onNext(MESSAGE);
             }
         }

@@ -19,7 +19,10 @@ record Advisory(String id, boolean withdrawn, List<Affected> affected) {
 
     record Event(Kind kind, ComparableVersion version, String text) {}
 
-    /** The kinds of version events. Events for the same version are applied in the order of these constants. */
+    /**
+     * The kinds of events in an advisory's version range, such as the first fixed version. Events for the same version
+     * are applied in the order of these constants.
+     */
     enum Kind {
         FIXED,
         INTRODUCED,

@@ -27,8 +27,8 @@ final class BadNodeRun implements AutoCloseable {
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * The measurement of the recovered node's share begins this many seconds after the end of the fault and takes one
-     * second.
+     * The time from the end of a fault until the recovered node's share of the calls is measured, in seconds. The
+     * measurement takes one second.
      */
     private static final int CURED_SECONDS = 4;
 

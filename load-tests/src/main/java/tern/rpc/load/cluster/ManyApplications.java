@@ -52,7 +52,8 @@ final class ManyApplications {
     // the maximum number of connections that the client opens per second
     private static final int CONNECTIONS_PER_SECOND = 50;
     private static final int SUBSET = 100; // the number of providers that a reference connects to (docs/cluster.md)
-    private static final int LAST_LIST_SECONDS = 2; // The client delays each list by up to a second.
+    // the wait for the last list of providers, because the client delays each list by up to a second
+    private static final int LAST_LIST_SECONDS = 2;
     private static final String CLUSTER_THREAD = "rpc-client-cluster";
 
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -60,7 +61,8 @@ final class ManyApplications {
             new InMemoryTransport(HessianSerializer.builder().build());
     // the time when each connection was opened
     private final Map<Endpoint, Long> opened = new ConcurrentHashMap<>();
-    private final Map<Endpoint, Long> published = new HashMap<>(); // The time when each new address was listed.
+    // the time when each provider's address first appeared in a list
+    private final Map<Endpoint, Long> published = new HashMap<>();
     private final List<SimulatedApplication> small = new ArrayList<>();
     private final List<NodeService> services = new ArrayList<>();
     private final SimulatedApplication giant;
@@ -70,7 +72,7 @@ final class ManyApplications {
     private final int servicesPerApplication;
     private final String scenes;
     private volatile Histogram micros = new ConcurrentHistogram(3);
-    // the failures of calls in the current scene of the simulation
+    // the failures of calls in the current scene (a scenario of the simulation)
     private final Queue<RuntimeException> failures = new ConcurrentLinkedQueue<>();
     private volatile boolean ended;
 
@@ -186,7 +188,7 @@ final class ManyApplications {
     }
 
     private interface Scene {
-        /** Runs the scene, and returns the number of lists of instances that it published. */
+        /** Runs one scene of the simulation, and returns the number of lists of instances that it published. */
         int run() throws InterruptedException;
     }
 
@@ -198,8 +200,9 @@ final class ManyApplications {
     }
 
     /**
-     * Runs a scene between two scenes without changes, and compares the response times. The comparison uses the mean of
-     * the two scenes without changes, because the load of the machine can change during the run.
+     * Runs a scene of the simulation between two scenes in which no list of instances changes, and compares the
+     * response times. The comparison uses the mean of the two scenes without changes, because the load of the machine
+     * can change during the run.
      */
     private void besideQuiet(String name, Scene scene) throws InterruptedException {
         double before = quiet("no change");
@@ -208,7 +211,9 @@ final class ManyApplications {
         print("%s: p99 of calls is %.2f times the p99 without changes", name, during / ((before + after) / 2));
     }
 
-    /** Runs the scene, and returns the 99th percentile of the calls' response times, in microseconds. */
+    /**
+     * Runs one scene of the simulation, and returns the 99th percentile of the calls' response times, in microseconds.
+     */
     private double scene(String name, Scene scene) throws InterruptedException {
         long[] ids = changingThreads();
         micros = new ConcurrentHistogram(3);
@@ -264,7 +269,7 @@ final class ManyApplications {
         return steps(seconds * perSecond, perSecond, step -> change.run());
     }
 
-    /** Runs the steps at a fixed rate, and returns the number of steps. */
+    /** Runs the steps of a scene at a fixed rate, and returns the number of steps. */
     private static int steps(int count, int perSecond, IntConsumer step) {
         FixedRate rate = new FixedRate(TimeUnit.SECONDS.toNanos(1) / perSecond);
         for (int i = 0; i < count; i++) {

@@ -84,7 +84,7 @@ final class RegistryScale {
         void run(EmbeddedZooKeeper keeper, ManyInstances many) throws Exception;
     }
 
-    /** Runs a scene with a new ZooKeeper server that lists the given number of instances. */
+    /** Runs one of the program's scenarios with a new ZooKeeper server that lists the given number of instances. */
     private void with(int count, Scene scene) throws Exception {
         try (EmbeddedZooKeeper keeper = EmbeddedZooKeeper.start(folder.resolve("zookeeper"));
                 Provider provider = new Provider(keeper.url());

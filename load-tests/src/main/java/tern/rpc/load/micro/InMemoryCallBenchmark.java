@@ -80,7 +80,10 @@ public class InMemoryCallBenchmark {
         return users.existUser("1236");
     }
 
-    /** Makes the call through an additional application filter. The filter adds one completion stage. */
+    /**
+     * Makes the call through one more application filter than the other benchmarks. The filter adds one completion
+     * stage.
+     */
     @Benchmark
     public boolean existUserFiltered() {
         return filtered.existUser("1236");

@@ -19,7 +19,7 @@ import tern.sample.api.User;
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 public class JsonBenchmark {
 
-    /** The name of the method of {@link JsonGenerics.Users} that is measured. */
+    /** The method of {@link JsonGenerics.Users} whose result is read and written. */
     @Param({"user", "userResult", "users", "usersResult"})
     private String method = "user";
 

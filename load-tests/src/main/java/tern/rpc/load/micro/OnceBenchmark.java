@@ -83,7 +83,9 @@ public class OnceBenchmark {
         return UserService.class.getMethod("getUser", long.class).getGenericReturnType();
     }
 
-    /** Reads whether the caller blocks. The result was determined when the proxy was created. */
+    /**
+     * Reads from the method's descriptor whether the caller blocks. The descriptor was created together with the proxy.
+     */
     @Benchmark
     public boolean callModeOnce() {
         MethodDescriptor method = methods.get(called);

@@ -47,7 +47,7 @@ public class PickBenchmark {
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
     private Cluster cluster = cluster(1, Policies.P2C);
     private long now;
-    private long key; // Only the consistent-hash policy uses the key. Each call has a different key.
+    private long key; // Only the consistent-hash policy uses the key of a call. Each call has a different key.
 
     private Cluster cluster(int size, String named) {
         ClusterParts parts = new ClusterParts(NanoClock.SYSTEM, timer, 1);
@@ -69,8 +69,8 @@ public class PickBenchmark {
     public void prepare() {
         cluster = cluster(providers, policy);
         now = System.nanoTime();
-        // A call surveys the providers if the last survey is at least a tenth of a second old. The benchmark's clock
-        // does not advance, so the setup performs the only survey.
+        // A call surveys the state of all providers if the last survey is at least a tenth of a second old. The
+        // benchmark's clock does not advance, so this call performs the only survey.
         cluster.pick("get", 0, "", false, null, now);
     }
 

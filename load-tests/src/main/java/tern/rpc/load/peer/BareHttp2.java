@@ -81,7 +81,8 @@ final class BareHttp2 extends BareConnection {
         out.write(PREFACE);
         write(SETTINGS, 0, 0);
         while (next().type != SETTINGS) {
-            // Frames before the server's SETTINGS frame need no more work, because next() has handled them.
+            // Frames that arrive before the server's SETTINGS frame need no handling in this loop, because next() has
+            // handled them.
         }
         ping();
     }

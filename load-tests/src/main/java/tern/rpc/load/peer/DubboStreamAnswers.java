@@ -20,6 +20,6 @@ final class DubboStreamAnswers implements DubboStreams {
 
     @Override
     public StreamObserver<Item> ping(StreamObserver<Item> answers) {
-        return answers; // each message is sent back unchanged
+        return answers; // each message of the stream is sent back unchanged
     }
 }

@@ -17,7 +17,8 @@ import tern.rpc.load.replay.Facts;
 record Environment(Map<String, String> machine, String commit) {
 
     Environment {
-        machine = Collections.unmodifiableMap(new LinkedHashMap<>(machine)); // The copy keeps the order of the facts.
+        // A LinkedHashMap keeps the order in which the facts are printed.
+        machine = Collections.unmodifiableMap(new LinkedHashMap<>(machine));
     }
 
     static Environment now() {

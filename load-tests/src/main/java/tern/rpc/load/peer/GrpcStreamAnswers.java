@@ -50,6 +50,6 @@ final class GrpcStreamAnswers extends StreamsGrpc.StreamsImplBase {
 
     @Override
     public StreamObserver<Item> ping(StreamObserver<Item> answers) {
-        return answers; // each message is sent back unchanged
+        return answers; // each message of the stream is sent back unchanged
     }
 }

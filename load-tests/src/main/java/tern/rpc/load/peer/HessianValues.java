@@ -64,7 +64,8 @@ final class HessianValues extends AbstractSerializerFactory {
         }
 
         @Override
-        @SuppressWarnings("unchecked") // the factory uses this serializer only for objects of one class
+        // The factory creates this serializer for a single class and uses it only for objects of that class.
+        @SuppressWarnings("unchecked")
         protected void writeInstance(Object value, AbstractHessianOutput out) throws IOException {
             out.writeLong(number.applyAsLong((T) value));
         }

@@ -28,7 +28,9 @@ record ItemPublisher(int items) implements Flow.Publisher<Item> {
         @Override
         public void request(long count) {
             if (wanted.getAndAdd(count) > 0) {
-                return; // An outer call is already running the loop, and also handles this request.
+                // An earlier call to request() is still running the loop below, and also sends the items of this
+                // request.
+                return;
             }
             do {
                 give();

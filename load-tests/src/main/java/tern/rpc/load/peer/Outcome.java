@@ -115,7 +115,11 @@ record Outcome(List<Measurement> measured, String failure) {
         return sumMicros() / other.sumMicros();
     }
 
-    /** Returns the resource use per call, or NaN if the operating system does not report the resource. */
+    /**
+     * Returns the resource use per call, or NaN if the operating system does not report the use.
+     *
+     * @param used the use in the whole round
+     */
     private static double perCall(long used, Measurement round) {
         return used == ProcessCost.UNKNOWN ? Double.NaN : (double) used / round.calls();
     }

@@ -19,7 +19,7 @@ import tern.rpc.load.replay.Facts;
  */
 public final class SlowReaders {
 
-    /** The frameworks whose clients can request one message at a time. */
+    /** The frameworks whose clients can request the messages of a stream one at a time. */
     static final List<String> PEERS = List.of("tern-proto", "grpc-java", "armeria");
 
     private static final int LOOKS = 6;

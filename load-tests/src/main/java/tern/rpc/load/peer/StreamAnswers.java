@@ -26,7 +26,7 @@ final class StreamAnswers implements ProtobufStreams {
 
     @Override
     public StreamObserver<Item> ping(StreamObserver<Item> answers) {
-        return answers; // each message is sent back unchanged
+        return answers; // each message of the stream is sent back unchanged
     }
 
     @Override

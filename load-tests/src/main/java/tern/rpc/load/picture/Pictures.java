@@ -107,7 +107,7 @@ public final class Pictures {
                 530);
     }
 
-    /** Returns the part of a finding before the colon. The evidence follows the colon. */
+    /** Returns the part of a diagnosed cause's text before the colon. The evidence for the cause follows the colon. */
     private static String firstCause(String finding) {
         int colon = finding.indexOf(": ");
         return colon < 0 ? finding : finding.substring(0, colon);
@@ -211,7 +211,8 @@ public final class Pictures {
             text(svg, (int) (left + (BEFORE + mark) * second), top + height + 18, 11, "#777", "middle", mark + " s");
         }
         List<List<Double>> all = List.copyOf(lines.values());
-        for (int at = all.size() - 1; at >= 0; at--) { // The first line is drawn last, so that it stays visible.
+        // The line of the first policy is drawn last, so that no other line covers it.
+        for (int at = all.size() - 1; at >= 0; at--) {
             List<Double> shares = all.get(at);
             StringBuilder path = new StringBuilder();
             for (int i = 0; i < shares.size(); i++) {

@@ -40,7 +40,10 @@ final class DelayedRelay extends ChannelInboundHandlerAdapter {
         });
     }
 
-    /** Closes the other side's channel after all data has been forwarded. */
+    /**
+     * When one side of the relay closes its channel, closes the channel to the other side after all data has been
+     * forwarded.
+     */
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
         after(ctx, () -> other.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE));

@@ -120,7 +120,8 @@ public final class Replay {
             @Nullable Step knee = held.get(search.knee());
             Samples.Asked asked = askBeyond(samples, search.beyond());
             for (int i = 1; i < TRIES_BEYOND && asked.step().outcome() == KneeSearch.Outcome.HELD; i++) {
-                knee = asked.step(); // A higher rate met the target, so the machine caused the earlier miss.
+                // A rate above the knee met the target, so an earlier miss at a lower rate was caused by the machine.
+                knee = asked.step();
                 steps.add(knee);
                 asked = askBeyond(samples, Math.rint(knee.rate() * KneeSearch.BEYOND));
             }

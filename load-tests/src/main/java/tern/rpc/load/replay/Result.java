@@ -21,8 +21,8 @@ record Result(
         Answer answer) {
 
     /**
-     * A fix counts as making a clear difference if the highest rate before it is at most {@value} of the highest rate
-     * after it.
+     * A fix makes a clear difference if the highest rate that meets the target without the fix is at most {@value} of
+     * the highest rate with the fix.
      */
     static final double CLEARLY_WORSE = 0.7;
 

@@ -112,8 +112,9 @@ final class CollectionType {
     }
 
     /**
-     * Returns the memory of an empty collection in bytes, minus the memory assumed for one value. Blocking queues need
-     * more memory because of their locks, and array deques because of their initial array.
+     * Returns the memory of an empty collection in bytes, minus the memory that the reader assumes for every value in a
+     * message. Blocking queues need more memory because of their locks, and array deques because of their initial
+     * array.
      */
     int shellBytes() {
         return shellBytes;

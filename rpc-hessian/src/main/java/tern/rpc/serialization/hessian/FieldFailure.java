@@ -20,8 +20,8 @@ final class FieldFailure extends RuntimeException {
     }
 
     /**
-     * Returns the exception to throw if a field could not be written. Puts the field's name before the names of nested
-     * fields that the exception already contains. Returns a {@link MessageTooLargeException} unchanged.
+     * Returns the exception to throw if a field could not be written. Puts the field's name before the names of the
+     * nested fields in the exception's message. Returns a {@link MessageTooLargeException} unchanged.
      */
     static RuntimeException at(String field, Throwable failure) {
         if (failure instanceof MessageTooLargeException tooLarge) {

@@ -29,8 +29,8 @@ class HashBudget {
     private static final int COMPARISONS = 20;
 
     /**
-     * The minimum size of a message that may use all steps of the budget. A smaller message may use a part that is
-     * proportional to its size.
+     * The minimum size of a message that may use all of the budget's steps for hashing and comparing keys. A smaller
+     * message may use a part that is proportional to its size.
      */
     private static final int FULL_BYTES = 128 << 10;
 
@@ -56,9 +56,9 @@ class HashBudget {
     private static final int EQUAL_STEPS = 512;
 
     /**
-     * The maximum number of steps per byte for which a message needs no permit. Keys that share no parts take fewer
-     * steps, because each value takes at least one byte, and costs {@link #HASH_STEPS} for itself and for each set that
-     * contains it.
+     * The maximum number of steps for hashing and comparing keys, per byte of the message, for which a message needs no
+     * permit. Keys that share no parts take fewer steps, because each value takes at least one byte, and costs {@link
+     * #HASH_STEPS} for itself and for each set that contains it.
      */
     private static final int STEPS_WITHOUT_TURN = 16;
 
@@ -70,9 +70,10 @@ class HashBudget {
     private long allowed;
     private long allowedWithoutTurn;
     private int bytes;
-    private Object sender = ""; // identifies the sender of the current message
-    private @Nullable LargeWork turn; // the permit to hash many keys; null while none is held
-    private @Nullable RpcException refusal; // the reason why this message got no permit; null if none was refused
+    private Object sender = ""; // identifies the sender of the message that is being read
+    private @Nullable LargeWork turn; // this message's permit to hash many keys; null while the message has no permit
+    // the reason why this message was refused a permit; null if it was not refused
+    private @Nullable RpcException refusal;
 
     // Counters of the message's non-scalar keys. A key's container and hash code select the key's counter. Null until a
     // message has a non-scalar key.
@@ -268,8 +269,8 @@ class HashBudget {
     }
 
     /**
-     * Returns whether hashing the key takes a single step. {@link #chargeEqual} limits the number of such keys with
-     * equal hash codes.
+     * Returns whether hashing the key costs a single step of the budget. {@link #chargeEqual} limits the number of such
+     * keys with equal hash codes.
      */
     private static boolean isScalar(@Nullable Object key) {
         return key == null

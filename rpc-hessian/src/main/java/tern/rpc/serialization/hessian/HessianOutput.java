@@ -37,8 +37,8 @@ final class HessianOutput extends AbstractHessianOutput {
     private IdentityNumbers references = new IdentityNumbers();
 
     /**
-     * The class definitions written in this message. Tern's own encoders use the definition object as the key, and
-     * hessian-lite's serializers use the class name.
+     * The class definitions written in this message, each with its number. Tern's own encoders look up a number by the
+     * definition object, and hessian-lite's serializers look it up by the class name.
      */
     private IdentityNumbers definitions = new IdentityNumbers();
 

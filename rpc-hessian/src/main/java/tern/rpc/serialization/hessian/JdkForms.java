@@ -56,7 +56,10 @@ final class JdkForms {
     /** The script in a locale's string form, which follows {@code _#}. */
     private static final Pattern SCRIPT = Pattern.compile("([A-Za-z]{4})(?:[_-]|$)");
 
-    /** The memory of a calendar and its field arrays in bytes, minus the memory assumed for one value. */
+    /**
+     * The memory of a calendar and its field arrays in bytes, minus the memory that the reader assumes for any value of
+     * a message.
+     */
     private static final int CALENDAR_BYTES = 400;
 
     private static final FormShape CLASS_NAME = FormShape.of(ClassName.class)

@@ -48,7 +48,8 @@ final class JdkPartsForm implements WireForm {
                             "bitLengthPlusOne", value -> 0,
                             "lowestSetBitPlusTwo", value -> 0,
                             "firstNonzeroIntNumPlusTwo", value -> 0,
-                            // JDK 25 has the fields magBitLengthPlusOne and numberOfTrailingZeroIntsPlusTwo.
+                            // In JDK 25, BigInteger also has the fields magBitLengthPlusOne and
+                            // numberOfTrailingZeroIntsPlusTwo.
                             "magBitLengthPlusOne", value -> 0,
                             "numberOfTrailingZeroIntsPlusTwo", value -> 0)));
 

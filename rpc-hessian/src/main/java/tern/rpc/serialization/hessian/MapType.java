@@ -53,8 +53,8 @@ record MapType(Class<?> type, Supplier<? extends Map<?, ?>> empty) {
     }
 
     /**
-     * Returns the memory of an empty map in bytes, minus the memory assumed for one value. Some map types allocate
-     * their table immediately.
+     * Returns the memory of an empty map in bytes, minus the memory that the reader assumes for every value in a
+     * message. Some map types allocate their table immediately.
      */
     int shellBytes() {
         return type == IdentityHashMap.class ? 256 : Hashtable.class.isAssignableFrom(type) ? 80 : 0;

@@ -27,7 +27,10 @@ final class NamedClasses {
 
     private final @Nullable ClassLoader loader;
 
-    /** False if the class loader provides no class files, as in a native image. */
+    /**
+     * False if the class loader cannot provide class files as resources. In a native image, for example, there are no
+     * class files.
+     */
     private final boolean hasFiles;
 
     /** The loaded classes, keyed by class names from messages. The class path limits their number. */

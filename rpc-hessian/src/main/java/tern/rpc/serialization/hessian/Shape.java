@@ -86,7 +86,8 @@ abstract class Shape {
     }
 
     /**
-     * Returns the memory of an instance in bytes, minus the memory assumed for the fields named in the definition.
+     * Returns the memory of an instance in bytes, minus the memory that the reader assumes for the instance and for
+     * each field value in the message ({@link #ROOM_PER_VALUE}).
      *
      * @param named the number of fields named in the definition
      */

@@ -48,8 +48,8 @@ final class Slot {
     }
 
     /**
-     * Returns the position of a whole argument or result. Null is not replaced at this position. The caller decides
-     * whether null is allowed.
+     * Returns the position of a whole argument or result. A null argument or result stays null, even if the declared
+     * type is primitive. The caller of this method decides whether null is allowed.
      */
     static Slot of(Type type) {
         TypeRef known = TypeRef.of(type);

@@ -209,7 +209,9 @@ abstract class TextInput extends MessagePosition {
                 int second = from[at + 1];
                 int third = from[at + 2];
                 if (second >= TRAIL_END || third >= TRAIL_END) {
-                    break; // The method unit() decodes the rest of the string and rejects the invalid byte.
+                    // The method unit() decodes the rest of the string, and rejects the invalid byte that was found
+                    // here.
+                    break;
                 }
                 decoded[i++] = (char) ((lead << 12) ^ ((second & 0x3f) << 6) ^ (third & 0x3f));
                 at += 3;

@@ -347,8 +347,8 @@ final class ValueReader {
     }
 
     /**
-     * Returns the current container's weight. The key's weight is the difference between the weights before and after
-     * the key.
+     * Returns the hashing cost of the current container so far. A key's weight is the difference between the results
+     * before and after the key is read.
      */
     long weight() {
         return weight;

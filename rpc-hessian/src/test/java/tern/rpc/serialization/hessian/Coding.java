@@ -52,7 +52,7 @@ final class Coding {
         return read(bytes, Object.class);
     }
 
-    /** Reads a message whose sender is known. */
+    /** Reads a message from the given sender. Limits that are counted per sender apply. */
     @Nullable
     Object readFrom(Object sender, byte[] bytes) {
         ObjectReader reader = serializer.newReader();

@@ -44,7 +44,7 @@ class HashTurnsTest {
 
     /**
      * Returns a set that contains a list. Each level of the list contains two references to the next level, so hashing
-     * the list takes 2 to the power of 15 visits.
+     * the list visits 2 to the power of 15 values.
      */
     private static byte[] costlyKey() {
         int levels = 15;
@@ -86,7 +86,7 @@ class HashTurnsTest {
     @Test
     void messageThatGetsNoTurnIsRefusedForLackOfResources() {
         byte[] bytes = costlyKey();
-        Thread.currentThread().interrupt(); // an interrupted thread does not wait
+        Thread.currentThread().interrupt(); // An interrupted thread does not wait for a permit to hash many keys.
 
         assertThatThrownBy(() -> coding.read(bytes)).isInstanceOfSatisfying(RpcException.class, refusal -> {
             assertThat(refusal.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
@@ -98,7 +98,7 @@ class HashTurnsTest {
     @Test
     void messagesOfOneSenderLeaveRoomForMessagesOfOthers() throws InterruptedException {
         byte[] bytes = costlyKey();
-        int messages = 40; // this number exceeds the number of threads that may wait
+        int messages = 40; // 40 messages are more than the threads that may wait for a permit
         AtomicInteger refused = new AtomicInteger();
         List<Thread> readers = new ArrayList<>();
         for (int i = 0; i < messages; i++) {
@@ -116,7 +116,7 @@ class HashTurnsTest {
             Thread.onSpinWait();
         }
 
-        Thread.currentThread().interrupt(); // an interrupted thread does not wait
+        Thread.currentThread().interrupt(); // An interrupted thread does not wait for a permit to hash many keys.
         assertThatThrownBy(() -> coding.readFrom("one", bytes)).hasMessageContaining("threads already wait");
         assertThatThrownBy(() -> coding.readFrom("other", bytes)).hasMessageContaining("threads are busy");
 
@@ -143,7 +143,7 @@ class HashTurnsTest {
     void turnEndsWhenAValueHasBeenReadOrRefused() {
         stopHashing();
         byte[] bytes = costlyKey();
-        for (int i = 0; i < 40; i++) { // the number of messages exceeds the number of permits
+        for (int i = 0; i < 40; i++) { // 40 messages are more than the available permits
             coding.read(bytes);
         }
         bytes[1]++; // the list's last element is missing, so reading fails after the keys have been hashed

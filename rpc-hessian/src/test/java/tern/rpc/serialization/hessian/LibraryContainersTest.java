@@ -242,7 +242,8 @@ class LibraryContainersTest {
     }
 
     @Test
-    @SuppressWarnings("DoubleBraceInitialization") // Some applications fill lists in anonymous subclasses.
+    // Some applications fill lists in the initializer of an anonymous subclass.
+    @SuppressWarnings("DoubleBraceInitialization")
     void anonymousClassIsWrittenAsTheClassThatItExtends() {
         ArrayList<String> list = new ArrayList<>() {
             {

@@ -207,8 +207,8 @@ class LimitsTest {
     }
 
     /**
-     * Each list contains two references to the previous list, so hashing the last list takes 2 to the power of 60
-     * steps.
+     * Each list contains two references to the previous list, so hashing the last list visits 2 to the power of 60
+     * values.
      */
     @Test
     void keyWhoseHashVisitsSharedPartsRepeatedlyIsRefused() {

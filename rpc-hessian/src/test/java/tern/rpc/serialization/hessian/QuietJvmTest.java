@@ -30,7 +30,8 @@ class QuietJvmTest {
                 QuietTypes.class.getName());
         java.environment()
                 .keySet()
-                // The JVM prints the values of these two variables to standard error, so the variables are removed.
+                // The JVM prints the values of these environment variables to standard error, so the test removes the
+                // variables.
                 .removeAll(List.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"));
         Process process = java.redirectOutput(out.toFile())
                 .redirectError(Redirect.to(errors.toFile()))

@@ -66,7 +66,7 @@ class ThrowablesTest {
     }
 
     /** A class that is not reachable from the service interface, and is therefore not allowed. */
-    @SuppressWarnings("UnusedVariable") // The writer reads the field reflectively.
+    @SuppressWarnings("UnusedVariable") // The writer of hessian2 reads the field by reflection.
     static class Order implements Serializable {
         private final int number;
 
@@ -75,7 +75,7 @@ class ThrowablesTest {
         }
     }
 
-    @SuppressWarnings("UnusedVariable") // The writer reads the field reflectively.
+    @SuppressWarnings("UnusedVariable") // The writer of hessian2 reads the field by reflection.
     static class Rejected extends Exception {
         private final Object order;
 

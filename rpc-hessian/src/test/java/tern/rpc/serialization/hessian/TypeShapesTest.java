@@ -384,7 +384,8 @@ class TypeShapesTest {
     @Test
     void aSubclassThatFixesTheTypeArgumentsNarrowsToo() {
         LongPage sent = new LongPage();
-        @SuppressWarnings({"unchecked", "rawtypes"}) // The type of the value sent differs from the declared type.
+        // The cast is wrong on purpose: the list contains an Integer, but its declared element type is Long.
+        @SuppressWarnings({"unchecked", "rawtypes"})
         List<Long> ints = (List) new ArrayList<>(List.of(1));
         sent.items = ints;
 

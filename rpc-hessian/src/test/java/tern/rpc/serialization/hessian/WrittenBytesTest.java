@@ -60,7 +60,7 @@ class WrittenBytesTest {
     private static final int GRAPHS = 10_000;
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
-    /** The parts of a generated string: a beginning, a repeated part and an end. */
+    /** The parts from which a test string is built: a beginning, a part that is repeated, and an end. */
     enum Alphabet {
         ASCII("", "abcdefghij", ""),
         LATIN("", "caf\u00e9 \u0080\u007f\u00ff", ""),

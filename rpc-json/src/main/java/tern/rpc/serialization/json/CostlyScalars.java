@@ -138,7 +138,7 @@ final class CostlyScalars extends ValueDeserializerModifier {
         private final boolean time;
         private final @Nullable Class<?> whole;
 
-        /** @param whole the type if it is an integer type; otherwise null */
+        /** @param whole the declared type of the values if it is an integer type; otherwise null */
         Bounded(ValueDeserializer<?> delegate, int digits, int textLength, @Nullable Class<?> whole) {
             super(delegate);
             this.whole = whole;
@@ -157,7 +157,8 @@ final class CostlyScalars extends ValueDeserializerModifier {
             }
             Object value = super.deserialize(parser, context);
             if (whole != null) {
-                WholeNumbers.check(parser, whole); // Jackson has already checked the limit on exponents.
+                // Jackson has already limited the number's exponent, so this check is not expensive.
+                WholeNumbers.check(parser, whole);
             }
             if (isInfinite(value)) {
                 checkInfinite(parser);

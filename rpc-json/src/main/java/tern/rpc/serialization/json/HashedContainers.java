@@ -98,11 +98,11 @@ final class HashedContainers extends ValueDeserializerModifier {
 
     /** Determines how a hash table handles keys of one class with equal hash codes. */
     private enum Kind {
-        /** The keys can be ordered, so the table arranges them in a tree. */
+        /** The keys of the class can be ordered, so the hash table arranges keys with equal hash codes in a tree. */
         ORDERED,
         /**
-         * The table cannot order the keys, so it searches them one by one. Each key is small. Examples are keys of time
-         * classes that are Comparable only through their supertype.
+         * The keys of the class cannot be ordered, so the hash table searches keys with equal hash codes one by one.
+         * Each key is small, for example a time whose class is Comparable only through its supertype.
          */
         SCALAR,
         COMPOSITE;

@@ -59,7 +59,7 @@ final class JsonErrors {
     /** The beginning of Jackson's message about a map whose keys it cannot read. */
     private static final String NO_KEY = "Cannot find a (Map) Key deserializer";
 
-    /** The beginning of Jackson's message about a map key of the wrong form. */
+    /** The beginning of Jackson's message about a map key that cannot be converted to the key type. */
     private static final String WRONG_KEY = "Cannot deserialize Map key";
 
     /** A part of Jackson's message about a number that does not fit into the declared type. */
@@ -215,8 +215,8 @@ final class JsonErrors {
         if (NO_CONTENT.matcher(message).lookingAt()) {
             return ", found an empty text";
         }
-        // For a wrong element, Jackson reports the element type. If Jackson reports a list type, the list itself is
-        // missing.
+        // If an element of a list is wrong, Jackson reports the type of the element. If Jackson reports the type of the
+        // list, the text contains no JSON array at this position.
         boolean isList = type != null
                 && ((type.isArray() && exampleOf(type) == null) || Collection.class.isAssignableFrom(type));
         return isList ? ", found no array" : "";

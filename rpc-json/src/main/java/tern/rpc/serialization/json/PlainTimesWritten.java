@@ -34,7 +34,10 @@ final class PlainTimesWritten extends ValueSerializerModifier {
                 : serializer;
     }
 
-    /** A serializer that writes one type itself and delegates its other methods to Jackson's serializer. */
+    /**
+     * A serializer that writes the values of one type itself. For all other purposes, it delegates to Jackson's
+     * serializer.
+     */
     private abstract static class Written<T> extends ValueSerializer<T> {
 
         final ValueSerializer<T> delegate;

@@ -180,7 +180,7 @@ final class Position {
         return holdsText;
     }
 
-    /** The reason why values of this type cannot be decoded; null if they can be decoded. */
+    /** Returns the reason why values of this type cannot be decoded; null if they can be decoded. */
     @Nullable
     String problem() {
         return problem;

@@ -80,7 +80,8 @@ final class QuickConstructors implements ValueInstantiators {
             } catch (Error failure) {
                 throw failure;
             } catch (Throwable refused) {
-                // Jackson calls the constructor again, because Jackson's exception contains the position in the text.
+                // The constructor has thrown an exception. Jackson calls the constructor a second time, because the
+                // exception that Jackson throws contains the position in the text.
                 return delegate().createFromObjectWith(context, arguments);
             }
         }

@@ -373,8 +373,8 @@ class HostileJsonTest {
     }
 
     /**
-     * The promised time is 100 ms per MiB. The test decodes a quarter of a MiB but allows ten times the promised time,
-     * because the machine may be slow.
+     * The promised maximum time for decoding is 100 ms per MiB. The test decodes a quarter of a MiB but allows ten
+     * times the promised time, because the machine may be slow.
      */
     @ParameterizedTest
     @Timeout(60)

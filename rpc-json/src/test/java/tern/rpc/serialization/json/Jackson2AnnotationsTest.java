@@ -11,7 +11,7 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.serialization.JsonMethod;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tests the lines about annotations of Jackson 2, which Jackson 3 ignores. */
+/** Tests the warnings about annotations of Jackson 2, which Jackson 3 ignores. */
 class Jackson2AnnotationsTest {
 
     record Price(@JsonSerialize(using = Void.class) String amount) {}

@@ -279,7 +279,7 @@ public class JsonBombsTest {
             try {
                 read.readArguments(bytes, 0, bytes.length, false);
             } catch (RuntimeException refused) {
-                // The text may be accepted or rejected, because the test checks only the cost.
+                // The exception is ignored, because the test checks only the cost of decoding the text.
             }
         });
 

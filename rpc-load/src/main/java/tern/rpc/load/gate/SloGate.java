@@ -50,7 +50,8 @@ public final class SloGate {
         if (actuator == null) {
             return drive(call, options, null).passed();
         }
-        actuator.diagnosis(); // This request detects a wrong address before the load starts.
+        // This first request for a diagnosis detects a wrong Actuator address before the load starts.
+        actuator.diagnosis();
         SlowMoments slow = new SlowMoments(options.target(), actuator::diagnosisNow);
         LatencyReport report = drive(call, options, slow);
         out.println();

@@ -47,7 +47,8 @@ public final class KnownProcesses {
     private final String application;
     private final Map<Shared, Shared> shared = new HashMap<>();
     private final Map<String, Common> byText = new HashMap<>();
-    // the total length of the attributes that were in use at the last count or have been added since then
+    // the total length, in characters, of the attributes in "shared": the attributes that were in use at the last
+    // cleanup, and the attributes added since then
     private long characters;
 
     /** @param application the name of the application, which is used instead of the application names in the entries */

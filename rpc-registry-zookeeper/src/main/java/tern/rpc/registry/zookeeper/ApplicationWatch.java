@@ -101,7 +101,8 @@ final class ApplicationWatch {
     }
 
     private void notifyListeners() {
-        // guarded() catches exceptions, so that the other listeners are called even if one listener fails.
+        // The method guarded() logs an exception of a listener. The remaining listeners are therefore called even if
+        // one listener fails.
         List.copyOf(listeners).forEach(session::guarded);
     }
 

@@ -62,7 +62,7 @@ final class Folder<T> implements Session.Listener {
     private final String path;
     private final Reader<T> reader;
     private final Runnable changed;
-    private final String key; // the key that identifies the watcher of the children
+    private final String key; // the key in the session's watchers of the watcher that all children share
     private final Consumer<WatchedEvent> listener = this::childChanged;
 
     // The watcher of all children's data; null before the start. There can be very many children, so they share one
@@ -272,7 +272,8 @@ final class Folder<T> implements Session.Listener {
     private void tryAgain(Child<T> child) {
         if (isListed(child)) {
             failed.remove(child);
-            failed.add(child); // The child moves to the end, so that the other failed children are read first.
+            // The child moves to the end of the failed children, so that all other failed children are read before it.
+            failed.add(child);
             // The next read is scheduled, because no watch reports changes of a child that could not be read.
             retry.failed();
         }
@@ -285,7 +286,9 @@ final class Folder<T> implements Session.Listener {
     private void readFailed() {
         if (!closed && !failed.isEmpty()) {
             failed.stream().limit(MAX_IN_FLIGHT).forEach(this::queue);
-            retry.failed(); // The other failed children are read after another pause.
+            // At most MAX_IN_FLIGHT failed children are read at a time. The next failed children are read after another
+            // pause.
+            retry.failed();
             readMore();
         }
     }

@@ -49,7 +49,10 @@ final class LimitRules {
         watched.forEach(each -> each.watch().start());
     }
 
-    /** Called when the registered address is published. From then on, the rules for this address apply. */
+    /**
+     * Called when this process publishes its registration. From then on, the rules for the address in the registration
+     * apply.
+     */
     void follow(Registration registration) {
         if (registration.application().equals(application)) {
             own = new Endpoint(registration.host(), registration.port());

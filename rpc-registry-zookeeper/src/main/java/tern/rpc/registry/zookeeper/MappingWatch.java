@@ -45,7 +45,10 @@ final class MappingWatch implements NodeData.Reader {
         heard(names);
     }
 
-    /** The applications from the previous read are kept, so that their providers stay in the lists. */
+    /**
+     * The applications that were listed by the last successful read stay in use, so that consumers keep the providers
+     * of these applications.
+     */
     @Override
     public void unreadable(String why) {
         warn(

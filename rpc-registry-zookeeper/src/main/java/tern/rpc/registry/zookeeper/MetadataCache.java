@@ -71,7 +71,7 @@ final class MetadataCache implements Session.Listener {
 
         boolean asking;
         boolean asked;
-        boolean pausing; // true while another read is scheduled
+        boolean pausing; // true while a repeated read of this revision waits for the end of a pause
         int failures;
 
         Entry(String revision) {
@@ -333,7 +333,9 @@ final class MetadataCache implements Session.Listener {
         session.execute(() -> {
             Call call = new Call(entry, process, answer);
             if (entry.failures == 0) {
-                waiting.addFirst(call); // A revision without failed calls is requested before the others.
+                // A call for a revision that has not failed before is made earlier than the repeated calls for other
+                // revisions.
+                waiting.addFirst(call);
             } else {
                 waiting.addLast(call);
             }

@@ -35,7 +35,9 @@ final class NodeOperations {
         this.cutOffLists = cutOffLists;
     }
 
-    /** Forgets which parent nodes exist. */
+    /**
+     * Called when a new session begins. Forgets which parent nodes exist, so that they are created again if necessary.
+     */
     void sessionBegins() {
         parents.clear();
     }

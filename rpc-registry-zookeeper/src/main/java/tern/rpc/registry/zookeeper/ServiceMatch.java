@@ -179,7 +179,8 @@ final class ServiceMatch {
     }
 
     /**
-     * Returns the equal object from the previous list if there is one, because identical objects are compared faster.
+     * Returns the equal provider from the previous result if there is one; otherwise the given provider. Identical
+     * objects are compared faster than equal objects.
      */
     private Instance sameAsBefore(Instance instance) {
         int index = Collections.binarySearch(result, instance, ServiceMatch::compare);

@@ -38,7 +38,10 @@ final class Session implements AutoCloseable {
     /** The time without a connection after which provider lists become stale. */
     static final Duration STALE_AFTER = Duration.ofSeconds(10);
 
-    /** If the session is still not connected after this time, it determines the reason. */
+    /**
+     * If the session is still not connected after this time, it starts to determine why the ZooKeeper server cannot be
+     * reached.
+     */
     private static final Duration FIRST_CHECK_AFTER = Duration.ofSeconds(1);
 
     /**

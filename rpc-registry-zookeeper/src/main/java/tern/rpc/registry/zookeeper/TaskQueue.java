@@ -12,7 +12,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 final class TaskQueue {
 
-    /** The maximum number of tasks that run in a row. Then the thread's other tasks, such as delayed tasks, can run. */
+    /**
+     * The maximum number of tasks that run one after another before the thread can run tasks that were not added to
+     * this queue, such as delayed tasks.
+     */
     private static final int MAX_TASKS = 256;
 
     private final Executor thread;

@@ -64,7 +64,7 @@ final class UnfitEntries {
         }
     }
 
-    /** Returns the reasons; an empty string if there are no entries. */
+    /** Returns the reasons why no added entry fits the subscription; an empty string if no entry was added. */
     String why() {
         List<String> reasons = new ArrayList<>();
         if (!others.isEmpty()) {

@@ -61,7 +61,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
 
     @Override
     public void connected(boolean isNew) {
-        writing = false; // Write operations that were in progress have failed, because the connection was lost.
+        writing = false; // The write operations of the previous connection have failed, so no write is in progress.
         if (withdrawn) {
             // A withdrawal could not remove the entries while the registry was unreachable, so they are removed now.
             remove();
@@ -110,7 +110,8 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
         CompletableFuture<Integer> metadata = writer.all(nodes.metadata(), writer::createOnce);
         CompletableFuture<Integer> mapping =
                 after(metadata, () -> writer.all(nodes.mapped(), name -> writer.map(paths.mapping(name), application)));
-        // Without the metadata, consumers could not use the application-level entry.
+        // Consumers cannot use an application-level entry without its metadata. If the metadata could not be written,
+        // only the interface-level entries are written.
         CompletableFuture<Integer> own =
                 after(mapping, () -> own(metadata.isCompletedExceptionally() ? nodes.services() : nodes.ephemeral()));
         return own.thenCombine(mapping, Integer::sum).thenCombine(metadata, Integer::sum);
@@ -198,7 +199,8 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
     public CompletableFuture<Repair> verify() {
         CompletableFuture<Repair> result = new CompletableFuture<>();
         session.execute(() -> {
-            // After a failed write, no verification is needed, because the publication retries the write.
+            // No verification is needed while entries are being written, before they were first read back, after the
+            // withdrawal, or after a failed write, which the publication retries.
             if (writing || withdrawn || !seen.isDone() || failures > 0) {
                 result.complete(Repair.NONE);
                 return;

@@ -122,7 +122,9 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
         }
         rules.watch(entries());
         if (!rules.isHeard()) {
-            return; // Some rules have not been read yet. This method is called again after they have been read.
+            // Some rules have not been read yet. After they have been read, this method runs again and delivers the
+            // providers.
+            return;
         }
         watched.forEach((name, application) ->
                 match.addProcesses(name, application.processes(), application::metadata, application.instances()));
@@ -154,7 +156,7 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
         Map<String, Integer> entries = new HashMap<>();
         watched.forEach(
                 (name, application) -> entries.put(name, application.processes().size()));
-        String last = ""; // the name in the previous entry; most entries have the same name as the previous entry
+        String last = ""; // the application's name in the previous entry, which is also the name in most entries
         int same = 0;
         for (Provider provider : providers.providers()) {
             String application = provider.parameter(ProviderUrl.APPLICATION);

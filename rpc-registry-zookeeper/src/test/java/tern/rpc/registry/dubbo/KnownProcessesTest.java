@@ -30,7 +30,7 @@ class KnownProcessesTest {
         return new ProcessEntry("shop", host + ":" + port, host, port, all).json(1795372294326L);
     }
 
-    /** Each text describes a change of the first entry, in the form {@code part -> replacement}. */
+    /** Each tested text describes a change of the first entry, in the form {@code part -> replacement}. */
     @ParameterizedTest
     @ValueSource(
             strings = {

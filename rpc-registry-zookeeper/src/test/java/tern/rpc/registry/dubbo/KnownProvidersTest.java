@@ -135,7 +135,7 @@ class KnownProvidersTest {
     }
 
     /**
-     * The tested name comes last in the list. Some of the tested names differ from an earlier name in the list only in
+     * The tested name is the last name in the list. Some of the tested names differ from an earlier name only in
      * address and start time.
      */
     @ParameterizedTest

@@ -19,7 +19,10 @@ class ManyEntriesTest {
 
     private static final int MILLION = 1_000_000;
 
-    /** The number of processes of one application. A system property can change it. */
+    /**
+     * The number of simulated processes of one application. The system property {@code tern.registry.processes} changes
+     * this number.
+     */
     private static final int PROCESSES = Integer.getInteger("tern.registry.processes", 100_000);
 
     /** Runs code that must throw an exception. Returns the number of bytes that the code has allocated. */

@@ -84,7 +84,10 @@ class BrokenRegistryTest {
         return snapshots;
     }
 
-    /** The names take about 69 MB, more than the 64 MiB that the client accepts. */
+    /**
+     * The names of the created nodes take about 69 MB, more than the 64 MiB that the ZooKeeper client accepts in one
+     * answer.
+     */
     @Test
     void listThatIsTooLongIsNamedAndHidesNoOtherList() throws Exception {
         String name = "x".repeat(60_000);

@@ -219,7 +219,9 @@ class ChangeBurstTest {
         create(3);
         BlockingQueue<List<String>> entries = watchEntries();
         assertThat(next(entries)).containsExactly("0", "0", "0");
-        create(1); // The list is read immediately, so the next read must wait for the interval to end.
+        // The client lists the children immediately after this change, so its next read must wait for the interval to
+        // end.
+        create(1);
         assertThat(next(entries)).hasSize(4);
         reads.clear();
 
@@ -246,7 +248,9 @@ class ChangeBurstTest {
         zooKeeper.create(PARENT + "/a", "before", CreateMode.PERSISTENT);
         awaitWaiting("the event of the creation", 1);
         Hold second = new Hold();
-        first.end(); // The client now requests the names, but can handle the answer only after the second task.
+        // The session's thread can now request the list of names, but handles the answer only after the second task
+        // ends.
+        first.end();
         second.awaitStart();
         awaitWaiting("the answer of the list", 1);
         zooKeeper.delete(PARENT + "/a");
@@ -318,7 +322,11 @@ class ChangeBurstTest {
         assertThat(reads).containsExactly("0", "0", "0", "1");
     }
 
-    /** Advances the clock until the given number of entries is known. */
+    /**
+     * Advances the clock until the client knows the given number of entries.
+     *
+     * @return the last list of entries
+     */
     private List<String> advanceUntil(BlockingQueue<List<String>> entries, int number) throws Exception {
         List<String> last = List.of();
         for (int i = 0; i < 200 && last.size() < number; i++) {
@@ -393,7 +401,7 @@ class ChangeBurstTest {
 
     @Test
     void pausesAfterFailuresGrowToHalfAMinute() throws Exception {
-        listNames(); // listNames() returns when the session is connected.
+        listNames(); // After this call, the session is connected.
         AtomicReference<Retry> retry = new AtomicReference<>();
         AtomicInteger tries = new AtomicInteger();
         retry.set(new Retry(session, () -> {
@@ -403,7 +411,7 @@ class ChangeBurstTest {
 
         session.execute(() -> {
             retry.get().failed();
-            retry.get().failed(); // The second failure has no effect, because the task is already scheduled.
+            retry.get().failed(); // The second call to failed() has no effect, because the task is already scheduled.
         });
         awaitEvents();
         assertThat(tries).hasValue(0);

@@ -155,8 +155,8 @@ class OutageLinesTest {
     }
 
     /**
-     * The port alternates between two states, so each check of the connection finds a different cause than the previous
-     * check.
+     * The port alternates between refusing connections and accepting them without an answer, so each check of the
+     * connection finds a different cause than the previous check.
      */
     @Test
     void causeThatKeepsChangingIsLoggedAtMostOnceAMinute() throws Exception {

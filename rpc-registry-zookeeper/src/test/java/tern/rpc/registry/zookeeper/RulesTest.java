@@ -252,7 +252,7 @@ class RulesTest {
                 """.formatted(SERVICE, address.substring(address.lastIndexOf(':') + 1)));
 
         Greeting byTern = tern("web").refer("dubbo", Subscription.Level.BOTH, "", "");
-        // Dubbo reads the rule when the reference is created.
+        // Dubbo reads the rule when the consumer's reference is created.
         Greeting byDubbo = dubbo("dubbo-web").refer(reference -> {});
         Await.until("one answers Dubbo", () -> DubboProcess.names(byDubbo, 20).size() == 1);
         Await.until(
@@ -320,7 +320,7 @@ class RulesTest {
         for (int i = 0; i < 120; i++) {
             zooKeeper.create("/dubbo/" + SERVICE + "/providers/" + entry(i), "", CreateMode.PERSISTENT);
         }
-        tern("one").provide("", "", 100); // the provider has an entry at each level
+        tern("one").provide("", "", 100); // this provider has an interface-level entry and an application-level entry
         rule(TAGS, "tags: [{name: gray, addresses: ['127.0.0.1:*']}]");
 
         Snapshots snapshots = look();

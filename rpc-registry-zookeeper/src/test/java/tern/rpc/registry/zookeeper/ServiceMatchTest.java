@@ -206,7 +206,8 @@ class ServiceMatchTest {
             each.addProcesses("shop", known, process -> metadata, shared);
             matches.add(each);
             found.add(each.take());
-            before = i == 0 ? UsedHeap.bytes() : before; // All services share the providers of the first service.
+            // The first service's match has created the shared providers, so the measurement starts after it.
+            before = i == 0 ? UsedHeap.bytes() : before;
         }
         long perPair = (UsedHeap.bytes() - before) / ((services - 1L) * processes);
 

@@ -484,8 +484,8 @@ class ZooKeeperRegistryTest {
         ZooKeeperPublication publication = (ZooKeeperPublication) publish(registry, 20880);
         CompletableFuture<Void> alone = new CompletableFuture<>();
         session.execute(() -> {
-            // The session must not call publication.connected when ZooKeeper is reachable again, because the test calls
-            // this method itself.
+            // The session's listener is removed, because the test itself calls publication.connected() in place of the
+            // session.
             session.remove(publication);
             alone.complete(null);
         });

@@ -18,7 +18,8 @@ final class AwaitedReferences {
     private static final Logger LOG = LoggerFactory.getLogger(AwaitedReferences.class);
 
     private final Set<Reference> known = new LinkedHashSet<>();
-    private boolean areAllKnown = true; // false if a @Bean method hides the class of a bean
+    // false if a @Bean method hides the class of at least one bean, so that the references of this bean are unknown
+    private boolean areAllKnown = true;
 
     private AwaitedReferences() {}
 

@@ -44,8 +44,8 @@ record ChangeableSettings(
         // All services keep their unchangeable properties, even services without changeable properties.
         settings.services().forEach((name, service) -> changed.put(name, without(service)));
         services.forEach((written, service) -> {
-            // The names are compared in a uniform spelling, because a configuration server and the application's own
-            // file might spell a name differently.
+            // Names are compared in a uniform spelling, because a configuration server and the application's own file
+            // might spell the name of a service differently.
             String name = changed.keySet().stream()
                     .filter(known -> ClientSettings.uniform(known).equals(ClientSettings.uniform(written)))
                     .findFirst()

@@ -104,8 +104,8 @@ record ChangedSettings(Map<String, Duration> timeouts, Map<String, Integer> weig
     }
 
     /**
-     * Returns true. The rules of a registry take precedence over changed properties, as they do over the properties at
-     * startup.
+     * Returns true, because the rules of a registry take precedence over changed properties, just as they take
+     * precedence over the properties at startup.
      */
     @Override
     public boolean yieldsToSource() {

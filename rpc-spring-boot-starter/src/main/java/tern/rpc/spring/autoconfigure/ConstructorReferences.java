@@ -45,7 +45,7 @@ final class ConstructorReferences implements SmartInstantiationAwareBeanPostProc
                     .findFirst()
                     .ifPresent(unused -> fail(type, all));
         }
-        return null; // Spring chooses this constructor, so references on its parameters work.
+        return null; // Null leaves the choice of the constructor to Spring.
     }
 
     private static boolean isChosen(Constructor<?> constructor) {

@@ -20,7 +20,7 @@ final class Customizers {
             try {
                 call.accept(customizer);
             } catch (RpcStartException | BeansException e) {
-                throw e; // Spring Boot already describes these failures
+                throw e; // Spring Boot's failure analyzers already describe these exceptions
             } catch (RuntimeException e) {
                 throw failed(type, customizer, e);
             }

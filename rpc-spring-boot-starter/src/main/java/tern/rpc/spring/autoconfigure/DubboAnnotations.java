@@ -60,7 +60,8 @@ final class DubboAnnotations implements SmartInitializingSingleton {
                     .forEach(type -> addMembers(type, present, found));
             addClasses(present, found);
         } catch (RuntimeException | LinkageError e) {
-            // A failed search must not prevent startup, so it is only logged.
+            // If the search for Dubbo annotations fails, the failure is only logged, because it must not prevent
+            // startup.
             LOG.debug("The search for annotations of Dubbo has ended early", e);
         }
         if (!found.isEmpty()) {

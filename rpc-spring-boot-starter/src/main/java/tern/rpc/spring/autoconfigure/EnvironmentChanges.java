@@ -43,7 +43,8 @@ final class EnvironmentChanges implements ApplicationListener<ApplicationEvent> 
     private final ObjectProvider<RunningLimits> limits;
     private final Environment environment;
     private final KnownProperties known = new KnownProperties();
-    private final Set<String> logged = new HashSet<>(); // the properties named in a warning; guarded by this
+    // the properties that a logged warning has already named; guarded by this
+    private final Set<String> logged = new HashSet<>();
 
     EnvironmentChanges(
             ObjectProvider<RpcReferences> references, ObjectProvider<RunningLimits> limits, Environment environment) {

@@ -105,8 +105,8 @@ final class ExportedBeans {
             }
             RpcService annotation = annotation(beans, name);
             if (bean != null && annotation != null) {
-                // The checks need the bean's class, which was unknown until now if the @Bean method returns an
-                // interface.
+                // The following checks need the bean's class. If the @Bean method returns an interface, the class was
+                // unknown until the bean was created.
                 Class<?> type = ClassUtils.getUserClass(AopProxyUtils.ultimateTargetClass(bean));
                 Set<Class<?>> services = interfaces(beans, name, annotation);
                 checkExported(beans, name, annotation, services, exported);

@@ -58,8 +58,8 @@ final class HiddenServices {
                 return null;
             }
             List<Class<?>> fitting = fitting(method);
-            // If the method creates objects of several classes, one of these classes might be a decorator of the
-            // service.
+            // If the method creates objects of several classes, the result is unclear, because one of the classes might
+            // be a decorator of the service.
             return fitting.size() == 1 && AnnotatedElementUtils.hasAnnotation(fitting.get(0), RpcService.class)
                     ? fitting.get(0)
                     : null;

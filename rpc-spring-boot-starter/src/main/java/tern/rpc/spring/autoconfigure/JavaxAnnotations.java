@@ -43,8 +43,8 @@ final class JavaxAnnotations {
         try {
             addAll(type, services, found);
         } catch (LinkageError | TypeNotPresentException e) {
-            // A member has a type from a missing optional library. The search ends here, because it must not prevent
-            // startup.
+            // A field or method has a type from a missing optional library. The search ends here, because it must not
+            // prevent startup.
             LOG.debug("The annotations of {} cannot all be read", type.getName(), e);
         }
         if (!found.isEmpty()) {

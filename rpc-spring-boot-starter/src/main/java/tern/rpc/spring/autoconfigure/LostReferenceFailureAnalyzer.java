@@ -77,8 +77,8 @@ final class LostReferenceFailureAnalyzer implements FailureAnalyzer, Ordered {
 
     private @Nullable FailureAnalysis analyze(InjectionPoint point, boolean isMissing, Throwable failure) {
         if (RpcReferenceResolver.referenceAt(point).isPresent()) {
-            // If Tern's resolver were installed, it would have supplied a proxy, so the auto-configuration is not
-            // active.
+            // The injection point has @RpcReference. Tern's resolver would have supplied a proxy, so Tern's
+            // auto-configuration is not active.
             return inactive(RpcReferenceResolver.place(point), point.getDeclaredType(), failure);
         }
         MethodParameter parameter = point.getMethodParameter();

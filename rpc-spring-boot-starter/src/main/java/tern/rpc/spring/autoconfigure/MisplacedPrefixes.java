@@ -157,7 +157,8 @@ final class MisplacedPrefixes {
         if (MISSPELT.matcher(first).matches() && TypingErrors.between("rpc", first) == 1) {
             meant = OURS;
         } else if (first.length() > 3 && first.startsWith("rpc")) {
-            meant = ConfigurationPropertyName.adapt("rpc." + first.substring(3), '.'); // The first dot is missing.
+            // The first dot of the name is missing, as in rpcserver.port.
+            meant = ConfigurationPropertyName.adapt("rpc." + first.substring(3), '.');
         }
         return meant == null ? null : described(source, name, meant.append(name.subName(1)));
     }

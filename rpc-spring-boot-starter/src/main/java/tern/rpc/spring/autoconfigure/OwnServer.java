@@ -46,7 +46,10 @@ final class OwnServer {
                         + " which calls this application's server without a port";
     }
 
-    /** Returns the message of a failed call without the advice; null if the message does not contain this advice. */
+    /**
+     * Returns the beginning of a failed call's message, up to the reason why the application's own server could not be
+     * reached. Omits the advice that follows. Returns null if the message contains no such reason.
+     */
     static @Nullable String withoutAdvice(String message) {
         for (String reason : List.of(NOT_STARTED, NOT_REGISTERED)) {
             int at = message.indexOf(reason);
@@ -110,7 +113,7 @@ final class OwnServer {
         } catch (UnknownHostException e) {
             return false;
         } catch (SocketException e) {
-            return true; // the network interfaces cannot be read, so the address is accepted without a check
+            return true; // Java cannot read the network interfaces, so the address is assumed to belong to this machine
         }
     }
 }

@@ -30,7 +30,8 @@ final class PortsOfThisProcess {
     }
 
     private static void change(int port, BiPredicate<Set<String>, String> change) {
-        // All copies of this class share this lock.
+        // Each application can have its own copy of this class, but all copies share the JVM's system properties and
+        // therefore this lock.
         synchronized (System.getProperties()) {
             Set<String> ports = ports();
             if (change.test(ports, String.valueOf(port))) {

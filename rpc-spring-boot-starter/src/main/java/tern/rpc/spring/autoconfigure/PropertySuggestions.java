@@ -63,8 +63,8 @@ final class PropertySuggestions {
     private static final Set<String> OF_ALL = Set.of("default", "defaults", "common", "global");
 
     /**
-     * The last elements of property names that have unrelated meanings on other levels. For these elements, no property
-     * on another level is suggested.
+     * The last elements of property names whose meaning depends on the level, such as {@code enabled}. If an unknown
+     * property ends with one of these elements, no property on another level is suggested.
      */
     private static final Set<String> GENERAL = Set.of("enabled", "level", "name");
 

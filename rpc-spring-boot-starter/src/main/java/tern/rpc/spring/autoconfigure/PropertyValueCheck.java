@@ -138,7 +138,8 @@ final class PropertyValueCheck {
     private void checkIndex(ConfigurationPropertyName name, ConfigurationProperty property) {
         ConfigurationPropertySource source = property.getSource();
         int last = name.getNumberOfElements() - 1;
-        // A number at the end of an environment variable can also be a name, as in RPC_CLIENT_REGISTRIES_2.
+        // A number at the end of an environment variable is not always a list index. It can also be a name, as in
+        // RPC_CLIENT_REGISTRIES_2.
         if (source == null || !name.isNumericIndex(last) || known.typeOf(name.getParent()) == null) {
             return;
         }
@@ -268,7 +269,8 @@ final class PropertyValueCheck {
         } catch (PlaceholderResolutionException e) {
             String missing = e.getPlaceholder();
             if (OWN_PORT.equals(missing)) {
-                // The exception is ignored, because the class Addresses later reports why the port is unknown.
+                // The placeholder for the own port is left in the text. The class Addresses reports later why the port
+                // is unknown.
                 return text;
             }
             if (WEB_PORT.equals(missing)) {

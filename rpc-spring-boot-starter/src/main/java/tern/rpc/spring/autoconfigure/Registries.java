@@ -83,7 +83,7 @@ final class Registries implements DisposableBean {
                     "Set it to " + EXPECTED + ", or leave it out.",
                     null);
         }
-        // The message may contain this text, because a list of hosts contains no password.
+        // If the text is only a list of hosts, the error message may contain it, because it contains no password.
         if (HOSTS.matcher(text.trim()).matches()) {
             throw new InvalidPropertyException(
                     property,

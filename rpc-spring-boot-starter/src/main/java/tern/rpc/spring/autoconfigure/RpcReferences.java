@@ -59,7 +59,7 @@ public final class RpcReferences implements SmartInitializingSingleton, ServiceP
     // the proxies that a thread is creating; guarded by this
     private final Map<ReferenceSettings, CompletableFuture<Object>> creating = new HashMap<>();
     private final Map<ReferenceSettings, Origin> origins = new LinkedHashMap<>(); // guarded by this
-    // the references whose changed addresses have been logged; guarded by this
+    // the references whose changed addresses have been reported in the log; guarded by this
     private final Set<ReferenceSettings> otherAddresses = new HashSet<>();
     // the settings with the changed properties; null until a property changes; guarded by this
     private @Nullable ClientSettings current;
@@ -191,7 +191,7 @@ public final class RpcReferences implements SmartInitializingSingleton, ServiceP
         return proxy;
     }
 
-    /** Applies properties that changed before the reference was created. */
+    /** Applies changed properties to a new proxy, because the properties changed before its reference was created. */
     private void applyTo(ReferenceSettings created, Origin origin, Object proxy, ClientSettings changed) {
         try {
             client.getObject().rule(proxy, rules(created, origin, changed));
@@ -427,7 +427,7 @@ public final class RpcReferences implements SmartInitializingSingleton, ServiceP
      */
     @Override
     public void afterSingletonsInstantiated() {
-        // This call throws an exception if a load balancer is unknown.
+        // This statement throws an exception if a property names an unknown load balancer.
         settings.choices().forEach(choice -> choice.settings(this::balancer));
         ConfigurableListableBeanFactory all = (ConfigurableListableBeanFactory) beans;
         AwaitedReferences awaited = AwaitedReferences.in(all);

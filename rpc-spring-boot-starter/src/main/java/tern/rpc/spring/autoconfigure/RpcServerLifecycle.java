@@ -244,8 +244,8 @@ public final class RpcServerLifecycle
         running = false;
         server.close();
         int port = openPort;
-        // The port is cleared, so that a second call to this method does not affect another context that uses this
-        // port.
+        // The port is set to 0. A second call to this method then cannot remove the same port number of another
+        // application context.
         openPort = 0;
         PortsOfThisProcess.closed(port);
         stopped.countDown();
@@ -257,8 +257,8 @@ public final class RpcServerLifecycle
     }
 
     /**
-     * Returns whether the server has ever listened. Unlike the result of {@link #isRunning}, this result stays true
-     * after the server has stopped.
+     * Returns whether the server has ever listened on its port. The result stays true after the server has stopped,
+     * unlike the result of {@link #isRunning}.
      */
     boolean hasStarted() {
         return started;

@@ -37,10 +37,10 @@ final class RunningLimits {
     private @Nullable Map<Method, MethodLimit> inForce;
 
     /**
-     * A limit of a method.
+     * The limit on the concurrent calls to a method.
      *
-     * @param fixed the number of calls; null for an adaptive limit; 0 if a rule removes the limit
-     * @param rule the rule that sets the limit; empty for the properties
+     * @param fixed the maximum number of calls; null for an adaptive limit; 0 if a rule removes the limit
+     * @param rule the rule that sets the limit; empty if a property sets the limit
      */
     private record MethodLimit(@Nullable Integer fixed, String rule) {
 
@@ -120,7 +120,7 @@ final class RunningLimits {
     }
 
     private void use(RpcServer running, Map<Method, MethodLimit> wanted) {
-        // Before the first change, the server uses the limits from the properties at startup.
+        // Before the first change of a limit, the server uses the limits that the properties had at startup.
         Map<Method, MethodLimit> before = inForce == null ? ofMethods(running, properties) : inForce;
         Set<Method> methods = new HashSet<>(before.keySet());
         methods.addAll(wanted.keySet());

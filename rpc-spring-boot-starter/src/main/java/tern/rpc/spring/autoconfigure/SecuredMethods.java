@@ -188,9 +188,10 @@ final class SecuredMethods {
     }
 
     /**
-     * Returns whether the annotation with this name is present and can refuse calls.
+     * Returns whether a method has the security annotation with the given name, and whether the annotation can refuse
+     * calls.
      *
-     * @param present the annotations of the method, which take precedence, and of the class
+     * @param present the annotations of the method, which take precedence, and the annotations of its class
      */
     private static boolean isRestricted(List<MergedAnnotations> present, String name) {
         return present.stream()

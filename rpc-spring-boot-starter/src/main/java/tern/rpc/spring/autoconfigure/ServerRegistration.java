@@ -76,7 +76,7 @@ public final class ServerRegistration
         this.context = context;
     }
 
-    /** Does nothing, because this class exports no service. */
+    /** Does nothing, because this class exports no built-in service. */
     @Override
     public void addTo(RpcServer.Builder ignored) {}
 

@@ -14,7 +14,7 @@ final class StartLine {
         return number + " " + noun + (number == 1 ? "" : "s");
     }
 
-    /** Returns the first few names, followed by the number of remaining names. */
+    /** Returns the first few of the given names, followed by the number of names that are left out. */
     static String names(List<String> all) {
         if (all.isEmpty()) {
             return "none";

@@ -147,7 +147,7 @@ final class UncheckedConstraints {
         try {
             return declaresConstraints(type);
         } catch (LinkageError | TypeNotPresentException e) {
-            return false; // a member's type belongs to a missing optional library
+            return false; // the type of a field or method belongs to a missing optional library
         }
     }
 

@@ -119,7 +119,8 @@ final class UninjectedReferences implements SmartInitializingSingleton {
                         }
                     });
                 }
-            } catch (RuntimeException e) { // an application's collection can throw any exception
+            // A collection class of the application can throw any exception while its elements are read.
+            } catch (RuntimeException e) {
                 LOG.trace("{} is not searched", field, e);
             }
         }

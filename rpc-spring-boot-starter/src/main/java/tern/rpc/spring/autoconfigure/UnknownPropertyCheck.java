@@ -51,8 +51,8 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
         if (environment instanceof ConfigurableEnvironment changeable) {
             VariablesOfServices.addTo(changeable, known);
         }
-        // This warning is logged first, because an argument in the wrong form can be the cause of a problem that is
-        // found later.
+        // The warning about misplaced arguments is logged first, because a misplaced argument can be the cause of a
+        // problem that is found later.
         MisplacedArguments.warn(beans, known);
         List<String> problems = new ArrayList<>();
         Set<String> others = new LinkedHashSet<>();

@@ -31,7 +31,7 @@ final class UsedSettings {
     // the properties whose method exists in the interface of at least one reference
     private final Set<String> usedProperties = new TreeSet<>();
     private final Set<ServiceKey> called = new LinkedHashSet<>();
-    private final Set<String> names = new TreeSet<>(); // the names as written in the properties
+    private final Set<String> names = new TreeSet<>(); // the names of the references, as written in the properties
     private boolean allAreKnown; // true once all beans have been created
 
     UsedSettings(Environment environment, RpcClientProperties properties) {

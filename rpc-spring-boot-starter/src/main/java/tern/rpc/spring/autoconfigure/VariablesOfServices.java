@@ -26,7 +26,10 @@ final class VariablesOfServices {
 
     private VariablesOfServices() {}
 
-    /** Adds the properties directly after the environment variables, so that they have the same precedence. */
+    /**
+     * Adds the converted properties as a property source directly after the environment variables, so that both have
+     * the same precedence.
+     */
     static void addTo(ConfigurableEnvironment environment, KnownProperties known) {
         MutablePropertySources sources = environment.getPropertySources();
         String variables = StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME;

@@ -72,8 +72,8 @@ class ClusterReportTest {
     }
 
     /**
-     * Calls the provider until it is ejected. The ejection begins with the last call, so its remaining time does not
-     * depend on the speed of the machine.
+     * Calls the provider until it is ejected. The ejection begins with the last call of this method. The ejection's
+     * remaining time therefore does not depend on how long the earlier calls take.
      */
     private static void callUntilEjected(AssertableApplicationContext consumer, String address) {
         GreetingService greetings = consumer.getBean(User.class).greetings;

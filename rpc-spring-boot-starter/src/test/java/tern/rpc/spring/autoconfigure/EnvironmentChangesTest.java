@@ -234,7 +234,9 @@ class EnvironmentChangesTest {
                 .run(context -> {
                     ConfigurableApplicationContext running = context.getSourceApplicationContext();
                     while (ports(context).size() < 2) {
-                        Thread.onSpinWait(); // The client connects to the second provider in the background.
+                        // The test waits until the client has connected to the second provider, which happens in the
+                        // background.
+                        Thread.onSpinWait();
                     }
 
                     change(running, Map.of("rpc.client.load-balancing", "consistent-hash"));

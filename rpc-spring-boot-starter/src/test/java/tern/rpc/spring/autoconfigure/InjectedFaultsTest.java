@@ -41,7 +41,7 @@ class InjectedFaultsTest {
     private static final int CALLERS = 8;
     private static final int CALLS_PER_SECOND = 10;
 
-    /** After {@value} seconds with calls, the diagnosis reports a missed target. */
+    /** After {@value} simulated seconds with calls, the diagnosis can report that calls miss their target. */
     private static final int WARM_UP_SECONDS = 65;
 
     /**
@@ -113,7 +113,8 @@ class InjectedFaultsTest {
         Diagnosis diagnosis = load.await(now -> now.state() == State.MISS
                 && now.causes().get(0).kind().equals(kind)
                 && now.causes().get(0).name().contains(name)
-                // The expected text can appear late, because there are only a few samples in the first second.
+                // The expected text can appear late, because the diagnosis has only a few samples of the calls in the
+                // first second.
                 && now.causes().get(0).change().text().contains(change));
         Cause first = diagnosis.causes().get(0);
         assertThat(first.change().property()).as(diagnosis.text()).isNull();

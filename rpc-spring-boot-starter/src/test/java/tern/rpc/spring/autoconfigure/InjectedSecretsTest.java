@@ -117,7 +117,7 @@ class InjectedSecretsTest {
         return JsonMapper.builder().build().writeValueAsString(report);
     }
 
-    // The test calls the following services.
+    // The test class calls the services that follow.
 
     public static class Card implements Serializable {
 

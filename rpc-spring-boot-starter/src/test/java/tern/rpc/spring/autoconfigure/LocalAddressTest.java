@@ -297,7 +297,7 @@ class LocalAddressTest {
         }
     }
 
-    /** A type that cannot be sent. */
+    /** A type that no serializer can send. */
     public static final class Thing {}
 
     public interface FrontDesk {

@@ -169,8 +169,8 @@ class MissingServicesTest {
     }
 
     /**
-     * The check also finds the references of beans that are created only after the start, and references that are
-     * injected as an {@code ObjectProvider}.
+     * The check for missing services also finds the references of beans that are created only after the start, and
+     * references that are injected as an {@code ObjectProvider}.
      */
     @ParameterizedTest
     @ValueSource(classes = {LazyUser.class, ProviderUser.class, FactoryMethodUser.class, Greeter.class})
@@ -240,7 +240,7 @@ class MissingServicesTest {
     abstract static class Unfinished implements GreetingService {}
 
     @RpcService
-    @SuppressWarnings("ClassCanBeStatic") // Spring's class path scan finds only static nested classes.
+    @SuppressWarnings("ClassCanBeStatic") // Spring's class path scan ignores inner classes that are not static.
     class Inner implements GreetingService {
         @Override
         public String greet(String name) {

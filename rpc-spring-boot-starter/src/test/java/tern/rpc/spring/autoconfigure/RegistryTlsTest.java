@@ -73,7 +73,7 @@ class RegistryTlsTest {
         settings.put(X509_PROVIDER, X509AuthenticationProvider.class.getName());
         settings.put(ServerCnxnFactory.ZOOKEEPER_SERVER_CNXN_FACTORY, NettyServerCnxnFactory.class.getName());
         settings.forEach(System::setProperty);
-        // The new provider reads the trusted certificates immediately.
+        // The X.509 authentication provider reads the trusted certificates as soon as it is added.
         ProviderRegistry.addOrUpdateProvider(X509_PROVIDER);
         zooKeeper = ServerCnxnFactory.createFactory();
         zooKeeper.configure(new InetSocketAddress("127.0.0.1", 0), -1, -1, true);

@@ -385,7 +385,8 @@ class RpcServerLifecycleTest {
         for (Thread thread : keepAliveThreads().stream()
                 .filter(thread -> !others.contains(thread))
                 .toList()) {
-            thread.join(TimeUnit.SECONDS.toMillis(30)); // The last thread might not have ended yet.
+            // The last thread that the application started might not have ended yet.
+            thread.join(TimeUnit.SECONDS.toMillis(30));
         }
         assertThat(others).containsAll(keepAliveThreads());
     }

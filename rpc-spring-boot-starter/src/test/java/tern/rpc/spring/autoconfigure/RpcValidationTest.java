@@ -33,7 +33,7 @@ import tern.rpc.spring.RpcService;
 @ExtendWith(OutputCaptureExtension.class)
 class RpcValidationTest {
 
-    /** The constraints are declared on the interface, where callers see them too. */
+    /** The constraints are declared on the service interface, where developers of callers see them, too. */
     public interface OrderService {
         String order(@Min(1) int count);
 

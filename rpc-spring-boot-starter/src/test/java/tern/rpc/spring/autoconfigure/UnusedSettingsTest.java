@@ -26,7 +26,7 @@ class UnusedSettingsTest {
     private static final FilteredClassLoader WITHOUT_WEB =
             new FilteredClassLoader("org.springframework.web.servlet", "org.springframework.web.reactive");
 
-    /** A class loader that finds Spring MVC. */
+    /** A class loader that finds a generated class with the name of Spring MVC's DispatcherServlet. */
     private static final ClassLoader WITH_WEB = new ByteBuddy()
             .subclass(Object.class)
             .name("org.springframework.web.servlet.DispatcherServlet")

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 /** The settings that an HTTP/2 server sends to its clients. Thread-safe. */
 final class AnnouncedSettings {
 
-    /** The header list limit that docs/wire-protocol.md 3.1 specifies. */
+    /** The maximum size of a request's headers in bytes, as docs/wire-protocol.md 3.1 specifies. */
     static final int HEADER_LIST_BYTES = 32 << 10;
 
     private volatile @Nullable Http2Settings last;

@@ -113,7 +113,7 @@ final class AnswerOutput {
         gathering.clear();
     }
 
-    /** Called after a flush. */
+    /** Called after the channel has been flushed. */
     void flushed() {
         plain.flushed();
     }

@@ -34,7 +34,7 @@ final class GrpcWebEncoding implements CallEncoding {
         this.text = text;
     }
 
-    /** Returns whether messages are JSON. */
+    /** Returns whether the messages of this encoding are JSON; otherwise they are protobuf. */
     boolean isJson() {
         return suffix.equals("+json");
     }

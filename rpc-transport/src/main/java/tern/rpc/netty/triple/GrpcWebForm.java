@@ -32,7 +32,7 @@ final class GrpcWebForm implements HttpForm {
         this.inText = new GrpcWebEncoding(codecs, suffix, true);
     }
 
-    /** Creates one instance for each content type. */
+    /** Creates one form for each content type of gRPC-Web. The keys of the map are the content types. */
     static Map<AsciiString, GrpcWebForm> all(TripleCodecs codecs) {
         Map<AsciiString, GrpcWebForm> all = new HashMap<>();
         for (String suffix : new String[] {"", "+proto", "+json"}) {

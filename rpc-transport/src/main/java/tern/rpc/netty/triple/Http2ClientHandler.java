@@ -430,8 +430,8 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
 
         @Override
         public void onWindowUpdateRead(ChannelHandlerContext read, int streamId, int increment) throws Http2Exception {
-            // the frame is counted as a control frame if no request waits for the window or if the increment is too
-            // small
+            // the frame is counted as a control frame if no request waits for the flow-control window or if the
+            // increment is too small
             if (!requests.areUnsent() || increment < SMALL_INCREMENT) {
                 limits.controlFrame(System.nanoTime());
             }

@@ -19,7 +19,7 @@ import tern.rpc.netty.Connection;
 final class Http2ClientHandlerBuilder
         extends AbstractHttp2ConnectionHandlerBuilder<Http2ClientHandler, Http2ClientHandlerBuilder> {
 
-    /** The header list limit that docs/wire-protocol.md 3.1 specifies. */
+    /** The maximum size of an answer's headers in bytes, as docs/wire-protocol.md 3.1 specifies. */
     private static final int HEADER_LIST_BYTES = 32 << 10;
 
     /**

@@ -227,8 +227,8 @@ final class Http2Limits {
     }
 
     /**
-     * Resets the count of control frames and the ping strikes. Called when headers or data have been transmitted in
-     * either direction.
+     * Resets the count of control frames and the count of pings that arrived too early. Called when headers or data
+     * have been transmitted in either direction.
      */
     void moved() {
         controlFrames = 0;
@@ -245,7 +245,7 @@ final class Http2Limits {
         strikes = 0;
     }
 
-    /** Resets the ping strikes, because an answer is being sent. */
+    /** Resets the count of pings that arrived too early, because an answer is being sent. */
     void forgivePings() {
         strikes = 0;
     }

@@ -27,8 +27,8 @@ abstract class HttpExchange {
     static final int READY_BYTES = 32 << 10;
 
     /**
-     * The step size for counting unsent bytes. Small answers usually do not reach the next step, so they do not
-     * change the counters that all calls share.
+     * The unit in which unsent bytes are counted. Most small answers stay below it, so they do not change the counters
+     * that all calls share.
      */
     private static final int STEP_BYTES = 1 << 10;
 
@@ -209,7 +209,7 @@ abstract class HttpExchange {
         if (edit != null && answer != null) {
             edit.accept(answer);
         }
-        if (part.plainType() == null) { // a plain answer needs no header object, and head() would create one
+        if (part.plainType() == null) { // a plain answer needs no header object, and calling head() would create one
             refuseSniffing(part.head());
         }
         change(part.bytes());

@@ -46,7 +46,7 @@ final class JoinedWrites extends ChannelDuplexHandler {
     private @Nullable List<ChannelPromise> promises;
 
     private int spareBytes; // the memory of the buffers that wait for the socket, in addition to their bytes
-    private int reportedSpareBytes; // the value of spareBytes that was last reported
+    private int reportedSpareBytes; // the value of spareBytes at the last report to spareChanged
 
     JoinedWrites() {
         this(bytes -> {});
@@ -147,7 +147,8 @@ final class JoinedWrites extends ChannelDuplexHandler {
 
     private void reportSpare() {
         int change = spareBytes - reportedSpareBytes;
-        // the change is reported last, because the report can close the connection
+        // The change is reported as the last step of this method, because the receiver of the report can close the
+        // connection.
         reportedSpareBytes = spareBytes;
         spareChanged.accept(change);
     }

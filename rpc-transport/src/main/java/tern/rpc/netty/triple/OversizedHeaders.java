@@ -31,7 +31,7 @@ final class OversizedHeaders {
      */
     static HttpWrite fitted(HttpWrite part, HttpExchange exchange, long most) {
         if (most >= Integer.MAX_VALUE) {
-            return part; // the client has set no limit
+            return part; // the client has not limited the size of headers
         }
         Http2Headers head = part.head();
         Http2Headers trailers = part.trailers();

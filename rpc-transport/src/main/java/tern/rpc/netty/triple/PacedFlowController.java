@@ -47,8 +47,8 @@ final class PacedFlowController extends DefaultHttp2RemoteFlowController {
     }
 
     /**
-     * Called by each flush of the connection's handler. After a SETTINGS frame that enlarges the windows, Netty does
-     * not call this method, so the frames are written by the flush at the end of the read.
+     * Called by each flush of the connection's handler. After a SETTINGS frame that enlarges the flow-control windows,
+     * Netty does not call this method, so the frames are written by the flush at the end of the read.
      */
     @Override
     public void writePendingBytes() throws Http2Exception {
@@ -73,12 +73,14 @@ final class PacedFlowController extends DefaultHttp2RemoteFlowController {
         }
     }
 
-    /** Divides the window of the connection among its streams, like Netty's UniformStreamByteDistributor. */
+    /**
+     * Divides the flow-control window of the connection among its streams, like Netty's UniformStreamByteDistributor.
+     */
     private static final class Turns extends Http2ConnectionAdapter implements StreamByteDistributor {
 
         /**
-         * The minimum number of bytes that a stream with enough data may send in its turn. The value is Netty's
-         * default.
+         * The minimum number of bytes that a stream with enough data may send before the next stream sends. The value
+         * is Netty's default.
          */
         private static final int MIN_PART_BYTES = 1_024;
 
@@ -162,7 +164,7 @@ final class PacedFlowController extends DefaultHttp2RemoteFlowController {
         private final Http2Stream stream;
         private int bytes; // the number of bytes that the flow-control window of the stream permits
         private boolean blocked; // true if the flow-control window of the stream is negative
-        private boolean waits; // true if the stream waits for its turn
+        private boolean waits; // true if the stream is in the queue of streams that may send
         private boolean writing;
 
         Turn(Http2Stream stream) {

@@ -64,7 +64,7 @@ final class PlainAnswers {
         try {
             windows.incrementWindowSize(whole, -message.length);
         } catch (Http2Exception e) {
-            // this exception never occurs, because the window is reduced, and only an enlargement can fail
+            // this exception never occurs, because the flow-control window is reduced, and only an enlargement can fail
             return false;
         }
         ByteBuf out = joined.room(message.length + HEADS_BYTES + contentType.length());

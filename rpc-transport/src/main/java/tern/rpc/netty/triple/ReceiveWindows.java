@@ -52,9 +52,9 @@ final class ReceiveWindows {
     private static final float UPDATE_RATIO = 0.5f;
 
     /**
-     * Replaces {@link #UPDATE_RATIO} while the window is enlarged. The WINDOW_UPDATE frame is then sent when a
-     * sixteenth of the window has been consumed. Unread bytes occupy most of an enlarged window, so with a fraction of
-     * one half the frame would never be sent and all streams would stop.
+     * Replaces {@link #UPDATE_RATIO} while the connection's flow-control window is enlarged. The WINDOW_UPDATE frame is
+     * then sent when a sixteenth of the window has been consumed. Unread bytes occupy most of an enlarged window, so
+     * with a fraction of one half the frame would never be sent and all streams would stop.
      */
     private static final float UPDATE_RATIO_OF_GROWN = 15f / 16;
 
@@ -79,8 +79,8 @@ final class ReceiveWindows {
     }
 
     /**
-     * Adjusts the windows to the current number of unread bytes. Called when this number has changed. Writes frames but
-     * does not flush them.
+     * Adjusts the flow-control windows to the current number of unread bytes. Called when this number has changed.
+     * Writes frames but does not flush them.
      *
      * @param current the windows; null if there have never been many unread bytes
      * @return the windows to use from this point on
@@ -142,18 +142,18 @@ final class ReceiveWindows {
     /** Called when the peer has acknowledged settings and the codec has applied them. */
     void acknowledged(ChannelHandlerContext context) throws Http2Exception {
         if (acknowledged) {
-            return; // no change of the stream windows is waiting for an acknowledgement
+            return; // no change of the streams' flow-control windows is waiting for an acknowledgement
         }
         // The field "acknowledged" remains false if the peer has acknowledged only earlier settings with a different
-        // initial window.
+        // initial flow-control window.
         acknowledged = flow.initialWindowSize() == streamBytes;
         connection.forEachActiveStream(this::giveCredit);
         fit(context);
     }
 
     /**
-     * Sends a WINDOW_UPDATE frame for a stream if one is due. A smaller window can make a frame due, because the bytes
-     * consumed since the last update are then a larger part of the window.
+     * Sends a WINDOW_UPDATE frame for a stream if one is due. A smaller flow-control window can make a frame due,
+     * because the bytes consumed since the last update are then a larger part of the window.
      */
     private boolean giveCredit(Http2Stream stream) throws Http2Exception {
         flow.incrementWindowSize(stream, 0);

@@ -129,7 +129,8 @@ final class ResetFrames {
             Http2LocalFlowController flow =
                     Objects.requireNonNull(connection.local().flowController());
             flow.receiveFlowControlledFrame(stream, data, padding, end);
-            if (stream != null) { // if there is no stream, the bytes have already been returned to the window
+            // if there is no stream, the bytes have already been returned to the flow-control window
+            if (stream != null) {
                 flow.consumeBytes(stream, bytes);
             }
             counter.frameInVain(bytes);

@@ -28,7 +28,7 @@ final class UnfinishedAnswers {
     private final AtomicInteger used = new AtomicInteger();
 
     /**
-     * The memory that each server's unfinished answers occupy, in steps of 64 KiB ({@link #STEP_BITS}). Servers without
+     * The memory that each server's unfinished answers occupy, in units of 64 KiB ({@link #STEP_BITS}). Servers without
      * unfinished answers have no entry.
      */
     private final Map<Endpoint, Integer> ofServers = new ConcurrentHashMap<>();

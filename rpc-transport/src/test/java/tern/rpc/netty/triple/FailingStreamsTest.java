@@ -135,8 +135,8 @@ class FailingStreamsTest {
         }
 
         /**
-         * Returns whether the receiver of the answers fails at this step. After its own failure, the receiver need not
-         * be notified that the stream has ended.
+         * Returns whether a failure at this step is a failure of the receiver of the answers. After its own failure,
+         * the receiver need not be notified that the stream has ended.
          */
         boolean isOfReceiver() {
             return this == CLIENT_ON_SUBSCRIBE

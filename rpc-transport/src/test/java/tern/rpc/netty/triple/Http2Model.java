@@ -301,7 +301,7 @@ final class Http2Model {
         } else if (frame.stream() == 0 || frame.stream() > newest) {
             connectionError(PROTOCOL_ERROR);
         } else if (on == null) {
-            goAways.add(PROTOCOL_ERROR); // the stream id is even or was skipped
+            goAways.add(PROTOCOL_ERROR); // the stream was never opened: its id is even or was skipped
         } else if (!on.isOver()) {
             on.peerReset = true;
         }

@@ -131,7 +131,7 @@ class Http2ServerTest {
         }
     }
 
-    /** A service that returns more bytes than the initial windows permit. */
+    /** A service that returns more bytes than the initial flow-control windows permit. */
     public interface Large {
         byte[] seven(String text);
     }

@@ -345,7 +345,7 @@ final class Http2Wire implements AutoCloseable {
     @Nullable
     Long endOfConnection() {
         while (readMore()) {
-            // The loop reads until the peer closes the connection.
+            // The loop body is empty, because readMore() reads until the peer closes the connection.
         }
         return goAway;
     }

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class InjectedFailure {
 
-    /** The kind of throwable that the step throws. */
+    /** The kind of throwable that the injected failure throws. */
     enum Kind {
         MEMORY,
         STACK,
@@ -95,7 +95,7 @@ final class InjectedFailure {
 
     private InjectedFailure() {}
 
-    /** From this point on, makes the given step fail on threads whose names match the pattern. */
+    /** From this point on, makes the given step of a call fail on threads whose names match the pattern. */
     static void inject(Enum<?> at, Kind thrown, Pattern threadNames) {
         kind = thrown;
         threads = threadNames;
@@ -106,12 +106,12 @@ final class InjectedFailure {
         step = null;
     }
 
-    /** Returns whether the given step must fail now. */
+    /** Returns whether the given step of a call must fail now. */
     static boolean isAt(Enum<?> here) {
         return step == here && threads.matcher(Thread.currentThread().getName()).matches();
     }
 
-    /** Throws the injected throwable, which can be a checked exception, if this step must fail. */
+    /** Throws the injected throwable, which can be a checked exception, if this step of the call must fail. */
     static void at(Enum<?> here) {
         if (isAt(here)) {
             InjectedFailure.<RuntimeException>sneak(kind.make());

@@ -32,7 +32,7 @@ class LateFramesTest {
             wire.request(1, ECHO, false);
             wire.message(1, true, 0, Http2ServerTest.HELLO);
             wire.answer(1);
-            wire.request(3, ECHO, false); // the call keeps running, because its request is incomplete
+            wire.request(3, ECHO, false); // the call on stream 3 keeps running, because its request is incomplete
             draining.start();
             wire.readUntil(() -> wire.lastStream() == Integer.MAX_VALUE);
             wire.readUntil(() -> !wire.pings().isEmpty());

@@ -246,7 +246,8 @@ class RememberedBlocksTest {
             broken += expected.startsWith("CONNECTION") ? 1 : 0;
             known += blocksSent - counted.read;
         }
-        assertThat(broken).isGreaterThan(100); // with fewer invalid blocks, the test would not cover enough cases
+        // with fewer invalid header blocks, the test would not cover enough cases
+        assertThat(broken).isGreaterThan(100);
         assertThat(known).isGreaterThan(5_000);
     }
 

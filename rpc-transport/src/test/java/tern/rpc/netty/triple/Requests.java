@@ -225,7 +225,7 @@ final class Requests implements AutoCloseable {
         @SuppressWarnings("unchecked")
         <T> T next(Class<T> type) {
             Object next = next();
-            while (next.equals("ready")) { // "ready" is skipped, because it can arrive at any time
+            while (next.equals("ready")) { // the event "ready" is skipped, because it can occur at any time
                 next = next();
             }
             if (!type.isInstance(next)) {

@@ -37,7 +37,7 @@ final class EmbeddedRedis implements AutoCloseable {
         File binary = ExecutableProvider.newJarResourceProvider(folder.toFile()).get();
         String output = "";
         for (int attempt = 1; attempt <= ATTEMPTS; attempt++) {
-            int port = freePort(); // another process might take this port before Redis does
+            int port = freePort(); // another process might occupy the port before Redis opens it
             Process process = new ProcessBuilder(
                             binary.getAbsolutePath(),
                             "--port",

@@ -36,7 +36,7 @@ class RoundsTest {
 
     private final StringRedisTemplate redis = mock(StringRedisTemplate.class);
 
-    @SuppressWarnings("unchecked") // mock() returns a raw type, because a class has no type arguments
+    @SuppressWarnings("unchecked") // mock() returns a raw type, because a class literal has no type arguments
     private final ValueOperations<String, String> values = mock(ValueOperations.class);
 
     @Test
@@ -49,7 +49,7 @@ class RoundsTest {
     }
 
     @Test
-    @SuppressWarnings("unchecked") // the matcher returns a raw type, because a class has no type arguments
+    @SuppressWarnings("unchecked") // the matcher returns a raw type, because a class literal has no type arguments
     void serialLoadsComeInCommandsOfTheirOwn() {
         RedisConnection connection = mock(RedisConnection.class);
         RedisStringCommands commands = mock(RedisStringCommands.class);

@@ -67,7 +67,8 @@ public final class MetadataClient implements ProcessMetadata {
         CompletableFuture<ApplicationMetadata> answer = new CompletableFuture<>();
         try {
             call(process, MetadataAddress.of(process), answer);
-        } catch (RuntimeException e) { // The request fails, because the transport is closed or the entry is invalid.
+        // Either the transport is closed, or the registry entry of the process is invalid.
+        } catch (RuntimeException e) {
             answer.completeExceptionally(e);
         }
         return answer;

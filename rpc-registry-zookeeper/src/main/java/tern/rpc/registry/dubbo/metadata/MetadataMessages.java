@@ -133,7 +133,7 @@ final class MetadataMessages {
     }
 
     private static ApplicationMetadata.Service service(ProtoReader fields, byte[] message) {
-        String[] texts = {"", "", "", "", "", "", ""}; // the texts of the message, indexed by field number
+        String[] texts = {"", "", "", "", "", "", ""}; // the text fields of the service, indexed by their field numbers
         int port = 0;
         Map<String, String> parameters = new TreeMap<>();
         while (fields.next()) {

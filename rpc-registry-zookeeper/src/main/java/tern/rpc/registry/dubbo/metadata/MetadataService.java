@@ -13,7 +13,7 @@ interface MetadataService {
     /**
      * Returns the services that the process offers.
      *
-     * @param revision the revision that the caller knows
+     * @param revision the revision of the services that the caller has read from the registry
      */
     @RpcMethod(readOnly = true)
     @Nullable

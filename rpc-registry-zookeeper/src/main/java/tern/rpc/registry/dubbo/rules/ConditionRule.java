@@ -55,7 +55,7 @@ record ConditionRule(
         return conditions.stream().anyMatch(Condition::isByMethod);
     }
 
-    /** Returns the conditions that apply to the consumer's calls to the method. */
+    /** Returns the conditions that apply to a consumer's calls to a method. */
     List<Condition> conditionsFor(String method, RuleConsumer consumer) {
         return conditions.stream()
                 .filter(condition -> condition.isFor(method, consumer))

@@ -21,7 +21,9 @@ import tern.rpc.registry.dubbo.Limits;
  */
 record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) implements Rule {
 
-    /** The kinds of rules, by their keys. */
+    /**
+     * What a rule applies to: one service, the services that an application calls, or the providers of an application.
+     */
     enum Scope {
         /** A rule for one service. */
         SERVICE,
@@ -47,7 +49,10 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
     private static final int MAX_MILLIS = 24 * 60 * 60 * 1_000;
     private static final int MAX_WEIGHT = 1_000_000;
 
-    /** The parameters that consumers apply to an application's providers. */
+    /**
+     * The names of the parameters in a rule for an application's providers that consumers apply. All other parameters
+     * concern only the providers.
+     */
     private static final Set<String> OF_PROVIDERS = Set.of("weight", "disabled", "enabled");
 
     /** Tern's names for load balancing policies, keyed by Dubbo's names. */
@@ -195,8 +200,7 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
                 continue;
             }
             if (scope == Scope.PROVIDER && !OF_PROVIDERS.contains(name)) {
-                // A parameter that is not in OF_PROVIDERS concerns only the providers, and they read the rule
-                // themselves.
+                // All other parameters concern only the providers, which read the rule themselves.
                 continue;
             }
             if (isNamed(name, TIMEOUT)) {

@@ -85,7 +85,7 @@ public record DubboRules(Map<String, Rule> byKey, Map<String, Source> sources, R
         Set<Endpoint> endpoints = new HashSet<>();
         for (Object address : addresses) {
             String text = String.valueOf(address);
-            int slash = text.lastIndexOf('/'); // this slash separates the host and the port, which contain no slash
+            int slash = text.lastIndexOf('/'); // the last slash separates the host from the port
             endpoints.add(new Endpoint(text.substring(0, slash), Integer.parseInt(text.substring(slash + 1))));
         }
         return endpoints;

@@ -106,7 +106,9 @@ class MetadataClientTest {
         }
     }
 
-    /** A connection to 0.0.0.0 would reach the server of this test. */
+    /**
+     * The provider's address is 0.0.0.0. If the client connected to this address, it would reach the test's own server.
+     */
     @Test
     void addressThatCannotBeAProviderIsNotCalled() throws Exception {
         try (RpcServer server = serve(metadata(1, 1))) {

@@ -242,7 +242,8 @@ class DubboRulesTest {
         Rules read = DubboRules.of(rules.texts(), ORDERS, CONSUMER);
 
         assertThat(read).isEqualTo(rules);
-        assertThat(read.route("get", ALL)).containsExactly(TWO, GRAY); // GRAY belongs to a different application
+        // GRAY stays, because the rule applies to the providers of a different application
+        assertThat(read.route("get", ALL)).containsExactly(TWO, GRAY);
     }
 
     /**

@@ -56,7 +56,9 @@ public final class RpcActuatorAutoConfiguration {
             return new RpcActuatorEndpoint(reporter, parts);
         }
 
-        /** This part of the report exists even without the Actuator endpoint, because the console also shows it. */
+        /**
+         * This report part exists even if the Actuator endpoint is disabled, because the console shows the part, too.
+         */
         @Bean
         @Lazy
         RpcReportPart rpcClusterPart(RpcReferences references) {

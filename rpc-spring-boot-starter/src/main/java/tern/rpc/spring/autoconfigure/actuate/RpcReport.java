@@ -66,7 +66,7 @@ public record RpcReport(
      */
     public record Address(String address, int weight, State state, int inFlight, String lastFailure) {}
 
-    /** The target rate and latency; the calls of the last minute are compared with them. */
+    /** The target rate and the target latency. The report compares the calls of the last minute with these targets. */
     public record Target(int qps, double latencyMillis) {}
 
     static RpcReport of(

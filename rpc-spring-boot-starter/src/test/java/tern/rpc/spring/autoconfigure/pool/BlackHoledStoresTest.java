@@ -35,7 +35,7 @@ class BlackHoledStoresTest {
     private static final int THREADS = 40; // twice the number of connections, so that half of the threads must wait
     private static final long NANOS = TimeUnit.SECONDS.toNanos(Long.getLong("tern.seconds", 20));
 
-    /** The measured durations of waits of one kind. */
+    /** The measured durations of all waits of one kind, such as the waits for a pooled connection. */
     private static final class Waits {
         private final AtomicLong count = new AtomicLong();
         private final AtomicLong slowest = new AtomicLong();

@@ -64,7 +64,8 @@ class DruidPoolTest {
                     assertThat(druid.getMaxActive()).isEqualTo(20);
                     assertThat(druid.getMinIdle()).isEqualTo(20);
                     assertThat(druid.getInitialSize()).isEqualTo(20);
-                    assertThat(druid.getPoolingCount()).isEqualTo(20); // The pool opens all connections at the start.
+                    // The pool opens all of its connections when it starts.
+                    assertThat(druid.getPoolingCount()).isEqualTo(20);
                     assertThat(druid.getMaxWait()).isEqualTo(1_000);
                     assertThat(druid.getConnectTimeout()).isEqualTo(1_000);
                     assertThat(druid.getSocketTimeout()).isEqualTo(5_000);

@@ -63,7 +63,9 @@ class HikariPoolTest {
                 try (Connection connection = hikari.getConnection()) {
                     assertThat(pool(there, "hikari").active()).isEqualTo(1);
                     DruidPoolTest.useOnce(connection);
-                    connection.close(); // Closing the connection a second time must have no effect.
+                    // The try statement closes the connection again. The second close() must have no effect on the
+                    // pool.
+                    connection.close();
                 }
                 return null;
             });

@@ -30,7 +30,7 @@ class StalledLogTest {
     private static final int SECONDS = Integer.getInteger("tern.seconds", 60);
     private static final int RING = 64 << 10;
 
-    /** The logger of the served methods. */
+    /** The logger that the served methods of the test write to. */
     private static Logger log;
 
     interface Talking {
