@@ -107,9 +107,10 @@ public final class CommonDelays {
 
     /**
      * If all operations have become a little slower, attributes their time and the calls' own time to one cause: the
-     * processors if they are saturated, and otherwise something that the operations share. Does nothing if most of the
-     * time above the calls' usual time was measured in waits for pools or locks, or in operations that hang, because a
-     * small delay of each operation does not explain them.
+     * garbage collector if the process allocates much more memory than usual, the processors if they are saturated, and
+     * otherwise something that the operations share. Does nothing if most of the time above the calls' usual time was
+     * measured in waits for pools or locks, or in operations that hang, because a small delay of each operation does
+     * not explain them.
      */
     void passOn(ExcessTime excess, TimesByCause byCause) {
         Times slower = byCause.only(part -> (OPERATIONS.contains(part.kind()) && !OperationNames.isFailing(part.name()))
@@ -121,9 +122,17 @@ public final class CommonDelays {
                 || measuredNanos(excess) < EXPLAINED * all) {
             return;
         }
-        Machine machine = evidence.machine();
-        Part cause = Part.of(machine.isFull() && !machine.delay().isAsUsual() ? Kind.RUN_QUEUE : Kind.SLOWDOWN);
+        Part cause = Part.of(shared(byCause));
         slower.longestFirst().forEach(part -> byCause.move(part, cause));
+    }
+
+    /** Returns the kind of the shared resource that delays all operations. */
+    private Kind shared(TimesByCause byCause) {
+        Machine machine = evidence.machine();
+        if (machine.allocatesMuch() && byCause.of(Part.of(Kind.COLLECTOR)) > 0) {
+            return Kind.COLLECTOR; // Allocating and clearing this much memory slows down all threads.
+        }
+        return machine.isFull() && !machine.delay().isAsUsual() ? Kind.RUN_QUEUE : Kind.SLOWDOWN;
     }
 
     /**

@@ -10,6 +10,8 @@ import org.junit.jupiter.api.Test;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.DiagnosisText;
 import tern.rpc.diagnosis.Shop;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.diagnosis.machine.Machine;
 import tern.rpc.pool.PoolKind;
@@ -53,6 +55,28 @@ class CommonDelaysTest {
     @Test
     void processorsThatAreAlwaysBusyAreTheCause() {
         assertThat(miss(processors(0.4, 1.5), slower(7)).kind()).isEqualTo("PROCESSORS");
+    }
+
+    @Test
+    void codeThatAllocatesMuchMoreThanUsualDelaysAllOperations() {
+        shop.machine = allocating(10e6);
+        shop.healthy(slower(0));
+        shop.machine = allocating(1200e6);
+        shop.pauses = (from, to) -> {
+            Times stood = new Times();
+            stood.add(Part.of(Part.Kind.COLLECTOR), 11e6);
+            return stood;
+        };
+
+        Cause first = first(shop.miss(slower(7)));
+
+        assertThat(first.kind()).isEqualTo("COLLECTOR: more allocation");
+        assertThat(shop.diagnosis().causes()).noneMatch(cause -> cause.kind().equals("EVERYTHING SLOWER"));
+    }
+
+    private static Machine allocating(double bytesPerSecond) {
+        return new Machine(
+                2, 0.9, 0.3, 0, 0.05, 0.2, "G1 Humongous Allocation", bytesPerSecond, 10e6, List.of(), 0, null, List.of());
     }
 
     @Test
