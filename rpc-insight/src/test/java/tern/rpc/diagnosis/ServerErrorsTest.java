@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.net.ProtocolException;
 import java.net.SocketException;
 import java.sql.SQLException;
+import java.sql.SQLNonTransientConnectionException;
 import java.sql.SQLTransientConnectionException;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -123,6 +124,11 @@ class ServerErrorsTest {
                         "08003",
                         "Connection is closed",
                         "select stock (failed 08003)"),
+                Arguments.of(
+                        "PEER FAILS: database: connection lost (HY000)",
+                        "why it ends connections",
+                        new SQLNonTransientConnectionException("Socket is broken", "HY000"),
+                        (Consumer<Shop.Steps>) call -> call.own(1).in(Phase.SQL, "select stock (failed HY000)", 3)),
                 sql(
                         "FAILURE: SQLException 22001 of insert user",
                         "make the column longer",

@@ -28,6 +28,9 @@ public record Part(Kind kind, String name) {
      */
     public static final String SILENT = "does not answer";
 
+    /** The text for a database that has ended connections, in the place of {@link #SILENT}. */
+    public static final String LOST = "connection lost";
+
     /** The name prefix of waits in which tasks of an executor wait for other tasks of the same executor. */
     public static final String TASKS_OF = "tasks of ";
 

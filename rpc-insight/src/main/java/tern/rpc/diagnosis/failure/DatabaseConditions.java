@@ -2,6 +2,7 @@ package tern.rpc.diagnosis.failure;
 
 import java.net.SocketTimeoutException;
 import java.sql.SQLException;
+import java.sql.SQLNonTransientConnectionException;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -27,10 +28,13 @@ final class DatabaseConditions {
     /** A pattern that matches no message. */
     private static final String NONE = "(?!)";
 
-    private static final Condition LOST = Condition.of("08(?!003)...", NONE, "connection lost");
+    // H2 reports a lost connection under the state 90067.
+    private static final Condition LOST = Condition.of("08(?!003)...|90067", NONE, Part.LOST);
 
-    // The first matching condition applies. State 08003 is not listed, because it means that code uses a connection
-    // that it has closed itself.
+    /** The SQL state if code uses a connection that it has closed itself. */
+    private static final String CLOSED_BY_CODE = "08003";
+
+    // The first matching condition applies.
     private static final List<Condition> CONDITIONS = List.of(
             Condition.of(
                     "53300",
@@ -68,12 +72,19 @@ final class DatabaseConditions {
                 for (Condition condition : CONDITIONS) {
                     if (condition.state.matcher(state).matches()
                             || condition.message.matcher(message).find()) {
-                        return condition.equals(LOST) && hasTimedOut(chain) ? Part.SILENT : shown(condition, state);
+                        return condition.equals(LOST) ? lost(chain, state) : shown(condition, state);
                     }
+                }
+                if (one instanceof SQLNonTransientConnectionException && !state.equals(CLOSED_BY_CODE)) {
+                    return lost(chain, state);
                 }
             }
         }
         return null;
+    }
+
+    private static String lost(List<Throwable> chain, String state) {
+        return hasTimedOut(chain) ? Part.SILENT : shown(LOST, state);
     }
 
     /**

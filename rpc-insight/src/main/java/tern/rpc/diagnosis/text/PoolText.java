@@ -109,6 +109,7 @@ final class PoolText {
         boolean asksServer =
                 verdict.reason() == PoolVerdict.Reason.OPENING || verdict.reason() == PoolVerdict.Reason.CHECKING;
         if (asksServer
+                && !areConnectionsLost()
                 && StalledServers.isOne(
                         evidence.trace(), verdict.pool().now().kind(), (double) evidence.targetNanos())) {
             return stalled(verdict);
@@ -165,6 +166,18 @@ final class PoolText {
                                 "do not change the size: the pool has free connections; check the next cause"),
                         verdict.facts());
         };
+    }
+
+    /**
+     * Returns whether calls failed because connections to a database were lost. A pool then opens many connections at
+     * once, and calls wait for them although the server answers.
+     */
+    private boolean areConnectionsLost() {
+        return excess.accounts.stream()
+                .map(counted -> excess.failureOf(counted.call()))
+                .anyMatch(failure -> failure != null
+                        && failure.kind() == Part.Kind.PEER_FAILS
+                        && failure.name().contains(Part.LOST));
     }
 
     /** Describes a server that stops answering from time to time, so that calls get no connection to it. */
