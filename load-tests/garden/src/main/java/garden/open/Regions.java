@@ -21,6 +21,7 @@ class Regions implements Step {
     private final StringRedisTemplate redis;
     private final RedisConnectionFactory connections;
     private final Queue<RedisConnection> kept = new ConcurrentLinkedQueue<>();
+    private volatile boolean isFilled;
 
     Regions(StringRedisTemplate redis, RedisConnectionFactory connections) {
         this.redis = redis;
@@ -51,14 +52,14 @@ class Regions implements Step {
 
     @Override
     public void history(int id) {
-        if (Switches.on("redis-1")) {
+        if (isFilled) {
             list();
         }
     }
 
     private void fill(int keys) {
+        isFilled = false; // Otherwise, the calls' commands would delay the script until it times out.
         if (keys == 0) {
-            redis.delete("regions");
             return;
         }
         RedisScript<Long> script = RedisScript.of(
@@ -67,6 +68,7 @@ class Regions implements Step {
         for (int first = 1; first <= keys; first += FILLED_AT_ONCE) {
             redis.execute(script, List.of(), String.valueOf(first), String.valueOf(first + FILLED_AT_ONCE - 1));
         }
+        isFilled = true;
     }
 
     private void list() {
