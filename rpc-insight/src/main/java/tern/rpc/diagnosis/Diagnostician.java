@@ -213,8 +213,11 @@ public final class Diagnostician {
         long unwatched = watchedNanos == 0 ? 0 : now - watchedNanos;
         if (unwatched > OLD_NANOS) {
             long seconds = TimeUnit.NANOSECONDS.toSeconds(unwatched);
-            known = (known.state() == State.MISS ? known : known.lastKnown(seconds))
-                    .withNote("old      the process has been too busy to look again for " + seconds + " s");
+            String quota = process.stoppingQuota();
+            String old = "old      the process has been too busy to look again for " + seconds + " s";
+            known = known.state() == State.MISS
+                    ? known.withNote(old + quota)
+                    : known.lastKnown(seconds, quota).withNote(old);
         }
         long age = now - diagnosedNanos;
         return known.state() == State.MISS && age > OLD_NANOS

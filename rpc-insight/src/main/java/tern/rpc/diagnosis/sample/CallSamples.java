@@ -130,6 +130,11 @@ public final class CallSamples {
         return looks;
     }
 
+    /** Returns whether the processor time of the given code is known, see {@link Shares#isMeasured}. */
+    public boolean isMeasured(Part code) {
+        return byMethod.values().stream().anyMatch(shares -> shares.isMeasured(code));
+    }
+
     /** Returns the number of samples taken during the calls' own time, that is, outside their operations. */
     public int ownLooks() {
         int looks = 0;
