@@ -86,12 +86,10 @@ public record Diagnosis(
     /**
      * Returns a copy of this calm diagnosis whose first line says that the current state is unknown, and how old the last
      * known state is.
-     *
-     * @param reason a phrase that says why the process gets too little processor time; empty if it is unknown
      */
-    Diagnosis lastKnown(long seconds, String reason) {
-        String aged = "UNKNOWN: this process gets too little processor time to check its calls" + reason + "; "
-                + seconds + " s ago, " + text;
+    Diagnosis lastKnown(long seconds) {
+        String aged = "UNKNOWN: this process gets too little processor time to check its calls; " + seconds + " s ago, "
+                + text;
         return new Diagnosis(state, aged, miss, causes, accountMs, unexplainedMs, missing);
     }
 

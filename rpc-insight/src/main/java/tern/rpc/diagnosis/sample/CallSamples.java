@@ -469,6 +469,11 @@ public final class CallSamples {
                                 .toList());
     }
 
+    /** Returns the samples of the calls that most likely hold the lock, permit or object that other calls wait for. */
+    public List<Sample> ofLikelyHolders(Part wait) {
+        return LikelyHolders.holders(wait, mayHold(wait));
+    }
+
     /**
      * Returns the most frequent source line in the samples of the likely holders; null if there is no sample. Only
      * samples with the given activity count. A likely holder is a call that most likely holds the lock, permit or
@@ -476,7 +481,7 @@ public final class CallSamples {
      */
     @Nullable
     public StackTraceElement lineOfLikelyHolders(Part wait, LikelyHolders.Activity activity) {
-        return most(LikelyHolders.holders(wait, mayHold(wait)), sample -> activity.isIn(sample) ? sample.line() : null);
+        return most(ofLikelyHolders(wait), sample -> activity.isIn(sample) ? sample.line() : null);
     }
 
     /**
@@ -485,7 +490,7 @@ public final class CallSamples {
      */
     @Nullable
     public StackTraceElement lineOfLikelyHolders(Part wait) {
-        return most(LikelyHolders.holders(wait, mayHold(wait)), Sample::line);
+        return most(ofLikelyHolders(wait), Sample::line);
     }
 
     /**

@@ -64,4 +64,25 @@ class SharesTest {
 
         assertThat(share(shares, WAIT)).isEqualTo(0.9, ROUNDING);
     }
+
+    @Test
+    void firstSampleAfterAShortRunIsDividedLikeTheLaterSamplesOfTheSameCode() {
+        Part query = new Part(Kind.SQL, "");
+        Sample operation = new Sample(0, Phase.SQL, query, List.of(), null, null, null, false, null, 0, 0);
+        Shares shares = new Shares(0);
+        shares.add(List.of(operation, running(100, 1, 9), running(200, 91, 19)));
+
+        assertThat(share(shares, REGEX)).isEqualTo(0.9, ROUNDING);
+        assertThat(share(shares, WAIT)).isEqualTo(0.1, ROUNDING);
+    }
+
+    @Test
+    void waitThatTheKernelCountsLateIsNoNativeCode() {
+        Shares shares = new Shares(0);
+        shares.add(List.of(running(0, 0, 0), running(100, 40, 0), running(200, 60, 140)));
+
+        assertThat(share(shares, REGEX)).isEqualTo(0.3, ROUNDING);
+        assertThat(share(shares, WAIT)).isEqualTo(0.7, ROUNDING);
+        assertThat(share(shares, new Part(Kind.NATIVE, REGEX.name()))).isZero();
+    }
 }

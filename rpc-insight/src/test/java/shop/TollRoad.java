@@ -1,0 +1,67 @@
+package shop;
+
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.locks.StampedLock;
+import java.util.function.Consumer;
+
+/** Takes locks in some of its methods. Each method passes its stack frame to the given consumer. */
+public final class TollRoad {
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final ReentrantLock other = new ReentrantLock();
+    private final StampedLock stamped = new StampedLock();
+
+    private static void show(Consumer<StackTraceElement> frames) {
+        frames.accept(new Throwable().getStackTrace()[1]);
+    }
+
+    public void assign(Consumer<StackTraceElement> frames) {
+        show(frames);
+        lock.lock();
+        try {
+            show(frames);
+        } finally {
+            lock.unlock();
+        }
+        show(frames);
+    }
+
+    public void reload(Consumer<StackTraceElement> frames) {
+        lock.lock();
+        try {
+            show(frames);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    public void audit(Consumer<StackTraceElement> frames) {
+        other.lock();
+        try {
+            show(frames);
+        } finally {
+            other.unlock();
+        }
+    }
+
+    public void price(Consumer<StackTraceElement> frames) {
+        long stamp = stamped.writeLock();
+        try {
+            switch ("toll".length()) {
+                case 1, 2, 3 -> throw new IllegalStateException();
+                case 400 -> frames.accept(null);
+                default -> show(frames);
+            }
+        } finally {
+            stamped.unlockWrite(stamp);
+        }
+    }
+
+    public synchronized void count(Consumer<StackTraceElement> frames) {
+        show(frames);
+    }
+
+    public void ask(Consumer<StackTraceElement> frames) {
+        show(frames);
+    }
+}
