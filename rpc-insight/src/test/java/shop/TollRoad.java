@@ -1,6 +1,8 @@
 package shop;
 
+import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.concurrent.locks.StampedLock;
 import java.util.function.Consumer;
 
@@ -9,6 +11,7 @@ public final class TollRoad {
 
     private final ReentrantLock lock = new ReentrantLock();
     private final ReentrantLock other = new ReentrantLock();
+    private final ReadWriteLock both = new ReentrantReadWriteLock();
     private final StampedLock stamped = new StampedLock();
 
     private static void show(Consumer<StackTraceElement> frames) {
@@ -55,6 +58,16 @@ public final class TollRoad {
         } finally {
             stamped.unlockWrite(stamp);
         }
+    }
+
+    public void list(Consumer<StackTraceElement> frames) {
+        both.readLock().lock();
+        try {
+            show(frames);
+        } finally {
+            both.readLock().unlock();
+        }
+        show(frames);
     }
 
     public synchronized void count(Consumer<StackTraceElement> frames) {

@@ -106,7 +106,7 @@ final class CarrierRules {
     private boolean areSeveralSlower() {
         long stores = byCause.longestFirst().stream()
                 .filter(part -> part.kind() != Kind.LOG && Operations.phase(part.kind()) != null)
-                .filter(part -> isUsuallyFaster(part))
+                .filter(this::isUsuallyFaster)
                 .map(part -> part.kind() + OperationNames.store(part.name()))
                 .distinct()
                 .count();

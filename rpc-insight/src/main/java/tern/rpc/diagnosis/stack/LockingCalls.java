@@ -18,6 +18,9 @@ final class LockingCalls {
     private static final Pattern LOCKS = Pattern.compile("java/util/concurrent/.*|.*(?:Lock|Semaphore|Mutex)\\w*");
     private static final Pattern TAKES =
             Pattern.compile("lock.*|tryLock.*|(?:try)?(?:Read|Write|read|write)Lock.*|acquire.*|tryAcquire.*");
+    /** The methods {@code readLock} and {@code writeLock} of these classes only return a lock. */
+    private static final Pattern VIEWS = Pattern.compile(".*ReadWriteLock");
+
     private static final Pattern RELEASES = Pattern.compile("unlock.*|tryUnlock.*|release.*");
 
     private static final int SYNCHRONIZED = 0x20;
@@ -194,7 +197,8 @@ final class LockingCalls {
             return null;
         }
         Member called = member(index(code, at));
-        boolean takes = TAKES.matcher(called.name).matches();
+        boolean isView = VIEWS.matcher(called.owner).matches();
+        boolean takes = TAKES.matcher(called.name).matches() && !isView;
         if (!LOCKS.matcher(called.owner).matches()
                 || !(takes || RELEASES.matcher(called.name).matches())) {
             return null;

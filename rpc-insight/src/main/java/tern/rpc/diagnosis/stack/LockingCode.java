@@ -55,7 +55,7 @@ public final class LockingCode {
     }
 
     private static boolean isReleaseBetween(Use use, int taken, int now) {
-        return !use.takes() && use.line() > taken && use.line() < now;
+        return !use.takes() && use.line() >= taken && use.line() < now;
     }
 
     /**

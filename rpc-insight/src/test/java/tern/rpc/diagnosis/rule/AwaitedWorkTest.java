@@ -261,10 +261,12 @@ class AwaitedWorkTest {
     void waitsForALostSignalAreACauseBesideTheTasksThatOccupyTheExecutor() {
         lookAtOtherTasks();
         calls.pools(occupied(40));
-        calls.borrowing("Desk.others", "parcels", 400, Phase.OWN, "", 300, samples -> {
-            waits(samples, 10);
-            samples.resultLooks++;
-        });
+        calls.usually("Desk.others", Phase.RPC, "Rates.quote at rates-1:9303", 7)
+                .borrowing("Desk.others", "parcels", 400, Phase.RPC, "Rates.quote at rates-1:9303", 7, samples -> {})
+                .calls("Desk.parcels", Phase.OWN, 600, samples -> {
+                    waits(samples, 10);
+                    samples.resultLooks++;
+                });
         waitForLostSignals();
 
         assertThat(titles()).contains("BUSY WITH OTHER TASKS: parcels", RESULT);

@@ -39,6 +39,15 @@ class LockingCodeTest {
     }
 
     @Test
+    void methodThatReturnsAReadLockDoesNotTakeIt() {
+        StackTraceElement writes = new StackTraceElement(TollRoad.class.getName(), "update", "TollRoad.java", 1);
+
+        assertThat(frames(TollRoad::list))
+                .extracting(frame -> LockingCode.mayHold(List.of(frame), writes))
+                .containsExactly(true, false);
+    }
+
+    @Test
     void codeThatTakesNoLockDoesNotHoldIt() {
         assertThat(mayHold(frames(TollRoad::ask).get(0))).isFalse();
     }
