@@ -277,6 +277,12 @@ public final class AwaitedWork {
         return all <= 0 ? 0 : lost / all;
     }
 
+    /** Returns whether lost signals explain a notable part of the wait. */
+    public boolean isLost(Part wait) {
+        String threads = threadsFor(wait);
+        return threads != null && lostShare(wait, threads) >= NOTABLY_LOST;
+    }
+
     private static boolean hasLost(SampledCall samples) {
         return samples.unattendedLooks >= MIN_UNATTENDED
                 && samples.unattendedLooks >= UNATTENDED * samples.resultLooks;

@@ -68,28 +68,33 @@ final class CarrierRules {
             return;
         }
         Times causes = byCause.causesOf(WAIT::equals);
+        boolean areSeveral = areSeveralSlower();
         for (Part part : byCause.longestFirst()) {
-            if (byCause.of(part) <= HALF * byCause.sum() && (isLateOperation(part) || isLateLock(part))) {
+            boolean isSmall = byCause.of(part) <= HALF * byCause.sum();
+            if ((isSmall && (isLateOperation(part, areSeveral) || isLateLock(part))) || doHoldersWait(part)) {
                 byCause.pour(part, causes.only(cause -> !cause.equals(part)), TimesByCause.WAIT_FOR + part.name());
             }
         }
     }
 
-    private boolean isLateOperation(Part part) {
+    private boolean isLateOperation(Part part, boolean areSeveral) {
         Phase phase = part.kind() == Kind.LOG ? null : Operations.phase(part.kind());
         return phase != null
                 && !excess.isMostlyFailure(part)
-                && (excess.samples.movedFrom(phase).of(WAIT) >= MUCH || areSeveralSlower())
+                && (excess.samples.movedFrom(phase).of(WAIT) >= MUCH || areSeveral)
                 && operations.sum(phase, part.name()).eachNanos() <= FAR_LONGER * waitNanos();
     }
 
     private boolean isLateLock(Part part) {
+        return isLockWithoutOwner(part)
+                && excess.ofMethodsWith(part).of(WAIT) >= MUCH * excess.times.of(part)
+                && excess.accountOfCallsWith(part).of(part) <= FAR_LONGER * waitNanos();
+    }
+
+    private boolean isLockWithoutOwner(Part part) {
         return part.kind() == Kind.LOCK
                 && part.name().contains(StackReader.WANTED)
-                && excess.samples.ownerOf(part) == null
-                && (doHoldersWait(part)
-                        || (excess.ofMethodsWith(part).of(WAIT) >= MUCH * excess.times.of(part)
-                                && excess.accountOfCallsWith(part).of(part) <= FAR_LONGER * waitNanos()));
+                && excess.samples.ownerOf(part) == null;
     }
 
     /**
@@ -97,7 +102,7 @@ final class CarrierRules {
      * The wait for the lock may then be much longer than these waits, because one holder after another is late.
      */
     private boolean doHoldersWait(Part lock) {
-        List<Sample> holders = excess.samples.ofLikelyHolders(lock);
+        List<Sample> holders = isLockWithoutOwner(lock) ? excess.samples.ofLikelyHolders(lock) : List.of();
         long waiting = holders.stream().filter(sample -> sample.part().equals(WAIT)).count();
         return !holders.isEmpty() && waiting >= MUCH * holders.size();
     }

@@ -98,7 +98,11 @@ final class ProcessorRules extends Rule {
     void passOnRunQueue() {
         Part part = Part.of(Kind.RUN_QUEUE);
         for (Part unknown : List.of(Part.of(Kind.UNEXPLAINED), Part.of(Kind.DECODE))) {
-            double waits = evidence.machine().waitingShare() * shareWithoutHanging(unknown);
+            double share = evidence.machine().waitingShare();
+            double perRun = evidence.machine().delay().perRun();
+            // A thread that reads a request runs only for a short time after each wait.
+            double waits = (share > 0 && unknown.kind() == Kind.DECODE ? perRun / (1 + perRun) : share)
+                    * shareWithoutHanging(unknown);
             Times divided = new Times();
             divided.add(part, waits);
             divided.add(unknown, 1 - waits);
