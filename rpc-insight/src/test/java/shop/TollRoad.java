@@ -1,5 +1,6 @@
 package shop;
 
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
@@ -12,6 +13,7 @@ public final class TollRoad {
     private final ReentrantLock lock = new ReentrantLock();
     private final ReentrantLock other = new ReentrantLock();
     private final ReadWriteLock both = new ReentrantReadWriteLock();
+    private final Semaphore permits = new Semaphore(1);
     private final StampedLock stamped = new StampedLock();
 
     private static void show(Consumer<StackTraceElement> frames) {
@@ -66,6 +68,16 @@ public final class TollRoad {
             show(frames);
         } finally {
             both.readLock().unlock();
+        }
+        show(frames);
+    }
+
+    /** Returns the permit that another thread has taken. */
+    public void finish(Consumer<StackTraceElement> frames) {
+        try {
+            show(frames);
+        } finally {
+            permits.release();
         }
         show(frames);
     }

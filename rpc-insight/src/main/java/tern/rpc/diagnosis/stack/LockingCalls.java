@@ -58,6 +58,10 @@ final class LockingCalls {
             return new Use(line, enters, "", MONITOR);
         }
 
+        boolean isOfPermit() {
+            return type.equals("Ljava/util/concurrent/Semaphore;");
+        }
+
         boolean isOfMonitor() {
             return type.equals(MONITOR);
         }

@@ -59,7 +59,7 @@ public final class LockingCode {
     }
 
     /**
-     * Returns whether the frame holds a lock.
+     * Returns whether the frame holds a lock or a permit.
      *
      * @param wanted the locks that the waiting line takes
      */
@@ -68,6 +68,9 @@ public final class LockingCode {
                 .filter(use -> wanted.isEmpty() || wanted.stream().anyMatch(one -> one.isOfMonitor() == use.isOfMonitor()))
                 .toList();
         int now = frame.getLineNumber();
+        if (willRelease(uses, now)) {
+            return true;
+        }
         List<Use> held = uses.stream()
                 .filter(use -> use.takes() && use.line() <= now)
                 .filter(use -> uses.stream().noneMatch(other -> isReleaseBetween(other, use.line(), now)))
@@ -78,6 +81,16 @@ public final class LockingCode {
                 && !wantedFields.isEmpty()
                 && fields.stream().noneMatch(wantedFields::contains);
         return !held.isEmpty() && !areOthers;
+    }
+
+    /**
+     * Returns whether the code releases a permit that it does not take itself. Another thread may take a permit and let
+     * a task release it.
+     */
+    private static boolean willRelease(List<Use> uses, int now) {
+        return uses.stream().anyMatch(Use::isOfPermit)
+                && uses.stream().noneMatch(Use::takes)
+                && uses.stream().anyMatch(use -> use.line() >= now);
     }
 
     /** Returns the fields that contain the given locks, as far as they are known. */

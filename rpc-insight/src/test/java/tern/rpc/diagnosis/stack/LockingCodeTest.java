@@ -48,6 +48,15 @@ class LockingCodeTest {
     }
 
     @Test
+    void codeThatReturnsThePermitOfAnotherThreadHoldsIt() {
+        StackTraceElement pays = new StackTraceElement(TollRoad.class.getName(), "pay", "TollRoad.java", 1);
+
+        assertThat(frames(TollRoad::finish))
+                .extracting(frame -> LockingCode.mayHold(List.of(frame), pays))
+                .containsExactly(true, false);
+    }
+
+    @Test
     void codeThatTakesNoLockDoesNotHoldIt() {
         assertThat(mayHold(frames(TollRoad::ask).get(0))).isFalse();
     }
