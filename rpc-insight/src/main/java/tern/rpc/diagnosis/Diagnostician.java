@@ -215,7 +215,8 @@ public final class Diagnostician {
             long seconds = TimeUnit.NANOSECONDS.toSeconds(unwatched);
             String quota = process.stoppingQuota();
             known = known.state() == State.MISS ? known : known.lastKnown(seconds);
-            known = known.withNote("old      the process has been too busy to look again for " + seconds + " s" + quota);
+            known = known.withNote(
+                    "old      the process has been too busy to look again for " + seconds + " s" + quota);
         }
         long age = now - diagnosedNanos;
         return known.state() == State.MISS && age > OLD_NANOS

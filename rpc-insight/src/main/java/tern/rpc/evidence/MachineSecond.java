@@ -87,8 +87,9 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
         for (Level level : to.quota().levels()) {
             Level before = before(level);
             long periods = before == null ? level.periods() : delta(before.periods(), level.periods());
-            long throttled =
-                    before == null ? level.throttledPeriods() : delta(before.throttledPeriods(), level.throttledPeriods());
+            long throttled = before == null
+                    ? level.throttledPeriods()
+                    : delta(before.throttledPeriods(), level.throttledPeriods());
             Level since = new Level(level.group(), level.processors(), periods, throttled);
             if (most == null || share(throttled, periods) > share(most.throttledPeriods(), most.periods())) {
                 most = since;

@@ -403,28 +403,32 @@ public class DelayedThreadsTest {
         }
         Part wait = new Part(Part.Kind.RESULT, "Tolls.of");
         return new SampledCalls()
-                .on(full(0.3, 3.2).delayed(full(0.3, 3.2).delay().usually(0.5e6, 0.4, true)))
-                .tasks(tasks)
-                .usuallyOwn("Route.toll", 5, 20)
-                .usually("Route.stops", Phase.SQL, "select orders", 3)
-                .usually("Route.stops", Phase.HTTP, "GET stock:80", 3)
-                .calls("Route.toll", Phase.OWN, taskMillis, samples -> samples.add(new Sample(
-                        0,
-                        Phase.OWN,
-                        wait,
-                        List.of(frame("depot.Tolls", "of")),
-                        "CompletableFuture.join",
-                        null,
-                        null,
-                        false,
-                        null,
-                        -1,
-                        -1)))
-                .waitingForThread("Route.stops", 90, Phase.SQL, 20, samples -> {})
-                .causes()
-                .stream()
-                .map(DiagnosisText::title)
-                .toList();
+                        .on(full(0.3, 3.2).delayed(full(0.3, 3.2).delay().usually(0.5e6, 0.4, true)))
+                        .tasks(tasks)
+                        .usuallyOwn("Route.toll", 5, 20)
+                        .usually("Route.stops", Phase.SQL, "select orders", 3)
+                        .usually("Route.stops", Phase.HTTP, "GET stock:80", 3)
+                        .calls(
+                                "Route.toll",
+                                Phase.OWN,
+                                taskMillis,
+                                samples -> samples.add(new Sample(
+                                        0,
+                                        Phase.OWN,
+                                        wait,
+                                        List.of(frame("depot.Tolls", "of")),
+                                        "CompletableFuture.join",
+                                        null,
+                                        null,
+                                        false,
+                                        null,
+                                        -1,
+                                        -1)))
+                        .waitingForThread("Route.stops", 90, Phase.SQL, 20, samples -> {})
+                        .causes()
+                        .stream()
+                        .map(DiagnosisText::title)
+                        .toList();
     }
 
     @Test

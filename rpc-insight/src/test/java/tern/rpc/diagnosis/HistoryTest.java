@@ -19,8 +19,7 @@ class HistoryTest {
     private void first(Instant miss, String cause, int fromSecond, int toSecond) {
         for (int second = fromSecond; second <= toSecond; second++) {
             Instant at = miss.plusSeconds(second);
-            history.add(new Episode(
-                    miss, at, at, List.of("Shop.buy"), cause, 200, 200, "", 100, 5, 0, 0, 0, 250));
+            history.add(new Episode(miss, at, at, List.of("Shop.buy"), cause, 200, 200, "", 100, 5, 0, 0, 0, 250));
         }
     }
 

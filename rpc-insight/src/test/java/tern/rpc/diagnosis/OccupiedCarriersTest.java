@@ -193,17 +193,29 @@ class OccupiedCarriersTest {
             tasks.carriers().addOfCall(computing("depot.Planner/distances"));
         }
         SampledCalls calls = planning()
-                .calls("Web.assign", Phase.OWN, 2_000, samples -> samples.add(SampledCalls.sample(
+                .calls(
+                        "Web.assign",
                         Phase.OWN,
-                        virtual(
-                                Carrier.NONE,
-                                Thread.State.WAITING,
-                                "java.util.concurrent.locks.LockSupport/park",
-                                "java.util.concurrent.locks.ReentrantLock/lock",
-                                "depot.Orders/assign"))))
-                .calls("Web.assign", Phase.SQL, 300, samples -> samples.add(SampledCalls.sample(
+                        2_000,
+                        samples -> samples.add(SampledCalls.sample(
+                                Phase.OWN,
+                                virtual(
+                                        Carrier.NONE,
+                                        Thread.State.WAITING,
+                                        "java.util.concurrent.locks.LockSupport/park",
+                                        "java.util.concurrent.locks.ReentrantLock/lock",
+                                        "depot.Orders/assign"))))
+                .calls(
+                        "Web.assign",
                         Phase.SQL,
-                        virtual(Carrier.AWAITED, Thread.State.RUNNABLE, "depot.Orders/assign", "depot.Web/assign"))));
+                        300,
+                        samples -> samples.add(SampledCalls.sample(
+                                Phase.SQL,
+                                virtual(
+                                        Carrier.AWAITED,
+                                        Thread.State.RUNNABLE,
+                                        "depot.Orders/assign",
+                                        "depot.Web/assign"))));
 
         assertThat(titles(calls)).noneMatch(title -> title.startsWith("LOCK"));
     }

@@ -284,8 +284,7 @@ public final class AwaitedWork {
     }
 
     private static boolean hasLost(SampledCall samples) {
-        return samples.unattendedLooks >= MIN_UNATTENDED
-                && samples.unattendedLooks >= UNATTENDED * samples.resultLooks;
+        return samples.unattendedLooks >= MIN_UNATTENDED && samples.unattendedLooks >= UNATTENDED * samples.resultLooks;
     }
 
     /**

@@ -103,7 +103,8 @@ final class CarrierRules {
      */
     private boolean doHoldersWait(Part lock) {
         List<Sample> holders = isLockWithoutOwner(lock) ? excess.samples.ofLikelyHolders(lock) : List.of();
-        long waiting = holders.stream().filter(sample -> sample.part().equals(WAIT)).count();
+        long waiting =
+                holders.stream().filter(sample -> sample.part().equals(WAIT)).count();
         return !holders.isEmpty() && waiting >= MUCH * holders.size();
     }
 

@@ -207,8 +207,7 @@ final class LockingCalls {
                 || !(takes || RELEASES.matcher(called.name).matches())) {
             return null;
         }
-        return new Use(
-                line.getValue(), takes, field == null ? "" : field.name, field == null ? "" : field.type);
+        return new Use(line.getValue(), takes, field == null ? "" : field.name, field == null ? "" : field.type);
     }
 
     private static int index(byte[] code, int at) {
@@ -223,8 +222,7 @@ final class LockingCalls {
     private static int length(int opcode, byte[] code, int at) {
         int aligned = (at / 4 + 1) * 4; // the operands of a switch begin at a multiple of four
         return switch (opcode) {
-            case TABLESWITCH ->
-                aligned - at + 12 + 4 * (number(code, aligned + 8) - number(code, aligned + 4) + 1);
+            case TABLESWITCH -> aligned - at + 12 + 4 * (number(code, aligned + 8) - number(code, aligned + 4) + 1);
             case LOOKUPSWITCH -> aligned - at + 8 + 8 * number(code, aligned + 4);
             case WIDE -> (code[at + 1] & 0xff) == IINC ? 6 : 4;
             default -> opcode < LENGTHS.length ? LENGTHS[opcode] : 0;
@@ -235,9 +233,24 @@ final class LockingCalls {
         byte[] lengths = new byte[202];
         Arrays.fill(lengths, (byte) 1);
         int[][] longer = {
-            {16, 16, 2}, {17, 17, 3}, {18, 18, 2}, {19, 20, 3}, {21, 25, 2}, {54, 58, 2}, {132, 132, 3}, {153, 168, 3},
-            {169, 169, 2}, {178, 184, 3}, {185, 186, 5}, {187, 187, 3}, {188, 188, 2}, {189, 189, 3}, {192, 193, 3},
-            {197, 197, 4}, {198, 199, 3}, {200, 201, 5}
+            {16, 16, 2},
+            {17, 17, 3},
+            {18, 18, 2},
+            {19, 20, 3},
+            {21, 25, 2},
+            {54, 58, 2},
+            {132, 132, 3},
+            {153, 168, 3},
+            {169, 169, 2},
+            {178, 184, 3},
+            {185, 186, 5},
+            {187, 187, 3},
+            {188, 188, 2},
+            {189, 189, 3},
+            {192, 193, 3},
+            {197, 197, 4},
+            {198, 199, 3},
+            {200, 201, 5}
         };
         for (int[] range : longer) {
             Arrays.fill(lengths, range[0], range[1] + 1, (byte) range[2]);

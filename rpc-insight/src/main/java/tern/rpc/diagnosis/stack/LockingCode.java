@@ -65,7 +65,8 @@ public final class LockingCode {
      */
     private static boolean holds(StackTraceElement frame, List<Use> wanted) {
         List<Use> uses = usesIn(frame).stream()
-                .filter(use -> wanted.isEmpty() || wanted.stream().anyMatch(one -> one.isOfMonitor() == use.isOfMonitor()))
+                .filter(use ->
+                        wanted.isEmpty() || wanted.stream().anyMatch(one -> one.isOfMonitor() == use.isOfMonitor()))
                 .toList();
         int now = frame.getLineNumber();
         if (willRelease(uses, now)) {
@@ -111,9 +112,9 @@ public final class LockingCode {
 
     private static Map<String, List<Use>> read(String type) {
         String file = type.replace('.', '/') + ".class";
-        for (ClassLoader loader : new ClassLoader[] {
-            Thread.currentThread().getContextClassLoader(), LockingCode.class.getClassLoader()
-        }) {
+        for (ClassLoader loader :
+                new ClassLoader[] {Thread.currentThread().getContextClassLoader(), LockingCode.class.getClassLoader()
+                }) {
             try (InputStream in = open(loader, file)) {
                 if (in != null) {
                     return LockingCalls.read(in.readAllBytes());

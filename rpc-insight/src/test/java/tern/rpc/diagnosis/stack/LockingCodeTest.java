@@ -79,8 +79,8 @@ class LockingCodeTest {
     @Test
     void codeBehindASwitchHoldsTheLockThatItTookBefore() {
         StackTraceElement inside = frames(TollRoad::price).get(0);
-        StackTraceElement waits = new StackTraceElement(
-                inside.getClassName(), "price", inside.getFileName(), inside.getLineNumber() - 5);
+        StackTraceElement waits =
+                new StackTraceElement(inside.getClassName(), "price", inside.getFileName(), inside.getLineNumber() - 5);
 
         assertThat(LockingCode.mayHold(List.of(inside), waits)).isTrue();
     }
