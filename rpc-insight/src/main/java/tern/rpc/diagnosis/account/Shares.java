@@ -9,6 +9,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.Part.Kind;
+import tern.rpc.evidence.RunTime;
 
 /**
  * Divides the time of calls in proportion to samples. A call's own time is divided among the activities of its thread.
@@ -27,7 +28,8 @@ public final class Shares {
     // a call, and all samples of virtual threads.
     private final Times unmeasured = new Times();
 
-    // For each activity, how the threads used the time between consecutive samples of running code.
+    // For each activity, how the threads used the time between consecutive samples of running code, or shortly after a
+    // sample.
     private final Map<Part, Times> uses = new HashMap<>();
     // For each activity, how the threads used the time before the first of such samples. Until then, a thread has
     // mostly waited, and each of its short runs began with a wait for a processor.
@@ -83,7 +85,19 @@ public final class Shares {
         return ownLooks;
     }
 
-    /** Returns whether consecutive samples of a call show the given code, so that its processor time is known. */
+    /**
+     * Adds how a thread that ran the code of the given activity used the time shortly after a sample. Blocked time does
+     * not count, because the kernel counts a wait for a processor only when the wait ends.
+     */
+    public void addUse(Part part, RunTime time) {
+        double ready = (double) time.runNanos() + time.delayNanos();
+        if (time.isKnown() && ready > 0) {
+            Use use = new Use(time.runNanos() / ready, time.delayNanos() / ready, 0);
+            uses.computeIfAbsent(part, code -> new Times()).addAll(use.of(part), 1);
+        }
+    }
+
+    /** Returns whether the processor time of the given code is known from consecutive samples or readings. */
     public boolean isMeasured(Part code) {
         return uses.containsKey(code);
     }

@@ -21,6 +21,7 @@ import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.account.Shares;
 import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.stack.StackReader;
+import tern.rpc.evidence.RunTime;
 import tern.rpc.pool.ApplicationCode;
 
 /** The thread samples of late or failed calls, grouped by call and by method. */
@@ -74,6 +75,10 @@ public final class CallSamples {
                 List<Sample> counted = list.stream().map(names::of).toList();
                 byCall.put(ledger, counted);
                 shares.add(counted);
+                SampledCall known = samples.get(ledger);
+                for (int i = 0; known != null && i < list.size(); i++) {
+                    shares.addUse(counted.get(i).part(), known.runTimes.getOrDefault(list.get(i), RunTime.UNKNOWN));
+                }
             });
             byMethod.put(method, shares);
         });

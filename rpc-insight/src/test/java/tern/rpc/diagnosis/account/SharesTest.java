@@ -8,6 +8,7 @@ import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.Test;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.Part.Kind;
+import tern.rpc.evidence.RunTime;
 
 /** Tests how samples divide the own time of calls among computing and waits for a processor. */
 class SharesTest {
@@ -84,5 +85,16 @@ class SharesTest {
         assertThat(share(shares, REGEX)).isEqualTo(0.3, ROUNDING);
         assertThat(share(shares, WAIT)).isEqualTo(0.7, ROUNDING);
         assertThat(share(shares, new Part(Kind.NATIVE, REGEX.name()))).isZero();
+    }
+
+    @Test
+    void runTimeShortlyAfterTheOnlySampleDividesItsCode() {
+        Shares shares = new Shares(MOSTLY_WAITING);
+        shares.add(List.of(running(0, 10, 0)));
+        shares.addUse(REGEX, new RunTime(18_000_000, 6_000_000, 5));
+        shares.addUse(REGEX, RunTime.UNKNOWN);
+
+        assertThat(share(shares, REGEX)).isEqualTo(0.75, ROUNDING);
+        assertThat(shares.isMeasured(REGEX)).isTrue();
     }
 }
