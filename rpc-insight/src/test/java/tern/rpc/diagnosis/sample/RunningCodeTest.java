@@ -77,7 +77,8 @@ class RunningCodeTest {
     void lateReadingReplacesNoSample() {
         found(Part.Kind.COMPUTING);
 
-        assertThat(code.measure(runQueue, NOW + TimeUnit.MILLISECONDS.toNanos(100))).isFalse();
+        assertThat(code.measure(runQueue, NOW + TimeUnit.MILLISECONDS.toNanos(100)))
+                .isFalse();
     }
 
     @Test
