@@ -23,6 +23,15 @@ public final class PriceBook {
         }
     }
 
+    /** Waits for a partner without holding the lock. */
+    public void ask(CountDownLatch end) {
+        try {
+            end.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     /** Sleeps without holding the lock, like a loop that reloads the prices at intervals. */
     public void pauseUntil(CountDownLatch end) {
         while (end.getCount() > 0) {

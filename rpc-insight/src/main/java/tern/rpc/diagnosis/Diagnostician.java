@@ -216,8 +216,10 @@ public final class Diagnostician {
         long unwatched = watchedNanos == 0 ? 0 : now - watchedNanos;
         if (unwatched > OLD_NANOS) {
             long seconds = TimeUnit.NANOSECONDS.toSeconds(unwatched);
-            known = (known.state() == State.MISS ? known : known.lastKnown(seconds))
-                    .withNote("old      the process has been too busy to look again for " + seconds + " s");
+            String quota = process.stoppingQuota();
+            known = known.state() == State.MISS ? known : known.lastKnown(seconds);
+            known = known.withNote(
+                    "old      the process has been too busy to look again for " + seconds + " s" + quota);
         }
         long age = now - diagnosedNanos;
         return known.state() == State.MISS && age > OLD_NANOS
@@ -282,7 +284,8 @@ public final class Diagnostician {
         long asUsual = before == null ? 0 : late.usuallyLate(before.atNanos());
         long delayed = before == null ? 0 : late.delayed(before.atNanos(), now, counts.calls());
         long bad = Math.max(Math.max(0, counts.late() + delayed - asUsual), counts.failed()) + counts.refused();
-        mayBegin = watch.isWarm() && bad >= FIRST_BAD && 100 * bad > counts.calls() + counts.refused();
+        boolean areMany = bad >= FIRST_BAD && 100 * bad > counts.calls() + counts.refused();
+        mayBegin = watch.isWarm() && (areMany || methods.isSuspected(seconds));
         boolean open =
                 watch.second(counts.calls() + counts.refused(), bad, hung, methods.isAny(seconds, late::isExcused));
         Machine seen = process.read(open || fillingHeap.isSuspected());

@@ -3,7 +3,9 @@ package tern.rpc.diagnosis;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +25,12 @@ public final class History {
     private static final int SECONDS = 600;
     private static final int MINUTES = 24 * 60;
     private static final int SECONDS_A_MINUTE = 60;
+
+    /** A cause that was first for less than this time is not listed, because the first cause may change quickly. */
+    private static final Duration LISTED = Duration.ofSeconds(5);
+
+    /** If a cause was not first for this time, it begins a new episode when it is first again. */
+    private static final Duration GAP = Duration.ofSeconds(60);
 
     private final Deque<Episode> episodes = new ArrayDeque<>(); // This object's lock guards this and the fields below.
     private final Deque<Figures> seconds = new ArrayDeque<>();
@@ -157,12 +165,15 @@ public final class History {
 
     /**
      * Records an episode: a period during which calls missed the latency target for the same main cause. If the last
-     * recorded episode belongs to the same miss and has the same cause, the new episode replaces it and keeps its
-     * beginning.
+     * recorded episode belongs to the same miss, has the same cause and is not older than a minute, the new episode
+     * replaces it and keeps its beginning.
      */
     synchronized void add(Episode episode) {
         Episode last = episodes.peekLast();
-        if (last != null && last.miss.equals(episode.miss) && last.first.equals(episode.first)) {
+        if (last != null
+                && last.miss.equals(episode.miss)
+                && last.first.equals(episode.first)
+                && !last.until.isBefore(episode.from.minus(GAP))) {
             episodes.removeLast();
             episodes.addLast(episode.from(last.from));
         } else {
@@ -178,6 +189,28 @@ public final class History {
     /** Returns the periods during which calls missed the latency target, with their main causes, oldest first. */
     public synchronized List<Episode> episodes() {
         return List.copyOf(episodes);
+    }
+
+    /**
+     * Returns the most recent causes before the given diagnosis, newest first. A miss may last long and have several
+     * causes one after another. Of the current miss, the current cause is left out, and so is each cause that was first
+     * only briefly.
+     */
+    public synchronized List<Episode> before(Diagnosis now, int max) {
+        Diagnosis.Miss current = now.miss();
+        List<Episode> before = new ArrayList<>();
+        Iterator<Episode> newest = episodes.descendingIterator();
+        boolean isFirst = true;
+        while (newest.hasNext() && before.size() < max) {
+            Episode episode = newest.next();
+            boolean isOfMiss = current != null && episode.miss.equals(current.since());
+            boolean isShort = episode.until.isBefore(episode.from.plus(LISTED));
+            if (!isOfMiss || !(isFirst || isShort)) {
+                before.add(episode);
+            }
+            isFirst = false;
+        }
+        return before;
     }
 
     /** Returns the measured values of each of the last seconds, oldest first. */

@@ -29,6 +29,8 @@ public final class MethodMisses {
 
     private static final int MIN_BAD = 8;
 
+    private static final int MIN_SUSPECT = 3;
+
     /**
      * A method counts as missing the target because of failures only if at least {@value} of its calls failed. The
      * number is lower than {@link #MIN_BAD}, because calls that usually succeed rarely fail by chance.
@@ -108,6 +110,29 @@ public final class MethodMisses {
             }
         }
         return false;
+    }
+
+    /**
+     * Returns whether a method may have begun to miss the target: some of its last calls are late, many more than usual.
+     * Their number is still too small to be certain.
+     */
+    boolean isSuspected(Deque<CounterSnapshot> seconds) {
+        CounterSnapshot end = seconds.peekLast();
+        CounterSnapshot middle = before(seconds, RECENT_SECONDS);
+        return end != null
+                && middle != null
+                && end.methodsSince(middle).entrySet().stream()
+                        .anyMatch(entry -> isSuspect(entry.getKey(), entry.getValue()));
+    }
+
+    private boolean isSuspect(String method, Sums lately) {
+        double usually = usual.reliableFigure(LATE + method);
+        long bad = bad(lately);
+        return usually >= 0
+                && bad >= MIN_SUSPECT
+                && bad >= SHARE * lately.sent()
+                && bad >= MORE_THAN_USUAL * usually * lately.sent()
+                && !usual.hasNeverMetTarget(method);
     }
 
     /**

@@ -18,7 +18,14 @@ public final class MachineReader {
 
     private final Path root;
     private final OwnProcess own;
-    private final ControlGroups groups;
+    private volatile Groups groups;
+
+    /**
+     * The control groups of the process.
+     *
+     * @param text the content of {@code /proc/self/cgroup} from which the groups were found
+     */
+    private record Groups(String text, ControlGroups found) {}
 
     /** @param root the folder that contains {@code proc} and {@code sys}; {@code /} in production */
     public MachineReader(Path root) {
@@ -28,19 +35,35 @@ public final class MachineReader {
     MachineReader(Path root, OwnProcess own) {
         this.root = root;
         this.own = own;
-        this.groups = ControlGroups.find(new SystemFiles(root));
+        this.groups = new Groups("", ControlGroups.find(new SystemFiles(root)));
+    }
+
+    /**
+     * Returns the current control groups of the process. A process may be moved into another group, with another quota,
+     * at any time.
+     */
+    private ControlGroups groups() {
+        SystemFiles files = new SystemFiles(root);
+        String text = files.text("proc/self/cgroup");
+        Groups known = groups;
+        if (!known.text.equals(text)) {
+            known = new Groups(text, ControlGroups.find(files));
+            groups = known;
+        }
+        return known.found;
     }
 
     /** Reads the counters of the operating system. The files are small, so reading them is fast. */
     public Machine read() {
         SystemFiles files = new SystemFiles(root);
+        ControlGroups now = groups();
         String status = files.text("proc/self/status");
         String paging = files.text("proc/vmstat");
         return new Machine(
                 processors(files, status),
-                GroupReader.quota(files, groups.cpu()),
-                PressureReader.read(files, groups.unified()),
-                GroupReader.memory(files, groups.memory(), paging),
+                GroupReader.quota(files, now.cpu()),
+                PressureReader.read(files, now.unified()),
+                GroupReader.memory(files, now.memory(), paging),
                 disk(files.text("proc/self/io"), paging),
                 tcp(files.text("proc/net/snmp")),
                 files.missing());

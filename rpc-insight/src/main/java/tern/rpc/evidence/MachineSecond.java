@@ -77,6 +77,27 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
         return worst;
     }
 
+    /**
+     * The quota that throttled the process in the largest share of its periods, with the number of these periods between
+     * the two readings. If the process did not belong to the quota's group at the first reading, all periods of the
+     * group count. Null if there is no quota.
+     */
+    public @Nullable Level mostThrottling() {
+        Level most = null;
+        for (Level level : to.quota().levels()) {
+            Level before = before(level);
+            long periods = before == null ? level.periods() : delta(before.periods(), level.periods());
+            long throttled = before == null
+                    ? level.throttledPeriods()
+                    : delta(before.throttledPeriods(), level.throttledPeriods());
+            Level since = new Level(level.group(), level.processors(), periods, throttled);
+            if (most == null || share(throttled, periods) > share(most.throttledPeriods(), most.periods())) {
+                most = since;
+            }
+        }
+        return most;
+    }
+
     /** The share of the time during which at least one task waited for memory to be reclaimed or read back. */
     public double memoryStallShare() {
         return stalled(from.stalls().memoryNanos(), to.stalls().memoryNanos());

@@ -12,6 +12,8 @@ import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.diagnosis.machine.Machine;
+import tern.rpc.diagnosis.sample.TaskWatch;
+import tern.rpc.diagnosis.stack.ThreadSnapshot;
 import tern.rpc.evidence.RunTime;
 
 /**
@@ -333,5 +335,118 @@ public class DelayedThreadsTest {
         assertThat(firstOfOneSample(full(0.3, 12))).isEqualTo("PROCESSORS: other processes");
         assertThat(firstOfOneSample(full(1.9, 12, new Machine.Burner("rpc-worker", 16, 1.8, 1e6, "Prices.sum:9"))))
                 .isEqualTo("CODE COMPUTES: Prices.sum");
+    }
+
+    /**
+     * Simulates calls that take 180 ms, of which a regular expression computes for the given time. The threads wait for
+     * a processor in the rest. Returns the cause that the diagnosis names first.
+     */
+    private static String firstOfRegex(Machine during, double usualWaitMillis, long computingMillis) {
+        StackTraceElement line = new StackTraceElement("shop.Labels", "of", "Labels.java", 18);
+        Part part = new Part(Part.Kind.COMPUTING, "Labels.of");
+        SampledCalls calls = new SampledCalls()
+                .on(during.usually(-1, 0.5, 0.5, 0).delayed(during.delay().usually(usualWaitMillis * 1e6, 0.4, true)))
+                .usuallyOwn("Desk.label", 5, 2)
+                .calls("Desk.label", Phase.OWN, 180, samples -> {
+                    long look = samples.list.size();
+                    samples.add(new Sample(
+                            look * 36_000_000,
+                            Phase.OWN,
+                            part,
+                            List.of(line),
+                            null,
+                            null,
+                            null,
+                            false,
+                            null,
+                            look * computingMillis * 200_000,
+                            look * (180 - computingMillis) * 200_000));
+                });
+        return DiagnosisText.title(calls.causes().get(0));
+    }
+
+    @Test
+    void codeThatComputesLongIsTheCauseWhileEachWaitForAProcessorIsAsLongAsUsual() {
+        assertThat(firstOfRegex(full(0.2, 1.4), 1.4, 60)).isEqualTo("CODE COMPUTES: Labels.of");
+    }
+
+    @Test
+    void codeThatMakesCallsLateWithoutAnyWaitIsTheCauseAlthoughThreadsWaitLonger() {
+        assertThat(firstOfRegex(full(0.3, 4.5), 0.6, 110)).isEqualTo("CODE COMPUTES: Labels.of");
+    }
+
+    @Test
+    void codeThatComputesForAShortTimeIsNotTheCauseWhileThreadsWaitLonger() {
+        assertThat(firstOfRegex(full(0.3, 4.5), 0.6, 20)).isEqualTo("PROCESSORS: other processes");
+        assertThat(firstOfRegex(full(0.3, 4.5), 0.6, 60)).isEqualTo("PROCESSORS: other processes");
+    }
+
+    private static StackTraceElement frame(String type, String method) {
+        return new StackTraceElement(type, method, null, 7);
+    }
+
+    /**
+     * Simulates calls that wait for an exchange of a task in the common pool, while all operations of other calls are a
+     * little slower. Returns the titles of the causes.
+     */
+    private static List<String> causesOfTasks(double taskMillis) {
+        TaskWatch tasks = new TaskWatch();
+        StackTraceElement[] asks = {
+            frame("sun.nio.ch.NioSocketImpl", "park"),
+            frame("org.apache.hc.client5.http.impl.classic.CloseableHttpClient", "execute"),
+            frame("depot.Tolls", "ask"),
+            frame("java.util.concurrent.ForkJoinWorkerThread", "run")
+        };
+        for (int i = 0; i < 10; i++) {
+            tasks.add(new ThreadSnapshot(
+                    "ForkJoinPool.commonPool-worker-1", 9, Thread.State.WAITING, asks, null, null, -1, -1));
+        }
+        Part wait = new Part(Part.Kind.RESULT, "Tolls.of");
+        return new SampledCalls()
+                        .on(full(0.3, 3.2).delayed(full(0.3, 3.2).delay().usually(0.5e6, 0.4, true)))
+                        .tasks(tasks)
+                        .usuallyOwn("Route.toll", 5, 20)
+                        .usually("Route.stops", Phase.SQL, "select orders", 3)
+                        .usually("Route.stops", Phase.HTTP, "GET stock:80", 3)
+                        .calls(
+                                "Route.toll",
+                                Phase.OWN,
+                                taskMillis,
+                                samples -> samples.add(new Sample(
+                                        0,
+                                        Phase.OWN,
+                                        wait,
+                                        List.of(frame("depot.Tolls", "of")),
+                                        "CompletableFuture.join",
+                                        null,
+                                        null,
+                                        false,
+                                        null,
+                                        -1,
+                                        -1)))
+                        .waitingForThread("Route.stops", 90, Phase.SQL, 20, samples -> {})
+                        .causes()
+                        .stream()
+                        .map(DiagnosisText::title)
+                        .toList();
+    }
+
+    @Test
+    void peerOfTasksThatAloneIsSlowIsACauseWhileThreadsWaitLonger() {
+        assertThat(causesOfTasks(400)).first().isEqualTo("SLOW HTTP PEER: called in Tolls.ask");
+    }
+
+    @Test
+    void quotaThatStopsTheProcessMostOfTheTimeIsTheCauseAlthoughOnePeerTakesMostOfTheTime() {
+        Machine quota = new Machine(0.05, 0.05, 1, 0.9, 0, 0.2, null, 10e6, -1, List.of(), 0, null, List.of())
+                .delayed(Machine.Delay.of(new RunTime(70_000_000, 4_000_000_000L, 200)));
+
+        Diagnosis miss = miss(
+                call -> call.own(4).in(Phase.RPC, "Stock.left at 10.0.0.7:1", 7),
+                full(0.4, 0.4),
+                quota,
+                call -> call.own(20).in(Phase.RPC, "Stock.left at 10.0.0.7:1", 190));
+
+        assertFirst(miss, "PROCESSOR QUOTA: quota of the container");
     }
 }

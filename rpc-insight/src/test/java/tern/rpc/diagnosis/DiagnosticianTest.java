@@ -346,6 +346,18 @@ class DiagnosticianTest {
     }
 
     @Test
+    void quotaThatStopsTheProcessIsNamedWhileItCannotCheckItsCalls() {
+        shop.healthy(USUAL);
+        shop.stoppingQuota = ": raise the CPU quota";
+
+        shop.pass(24_000);
+
+        assertThat(shop.diagnosis().text())
+                .startsWith("UNKNOWN: ")
+                .endsWith("too busy to look again for 24 s: raise the CPU quota\n");
+    }
+
+    @Test
     void slowStatementsWithoutANameAreDescribedTogether() {
         Diagnosis miss = shop.healthy(USUAL).miss(call -> call.in(Phase.SQL, null, 180));
 

@@ -70,6 +70,17 @@ class MethodMissesTest {
     }
 
     @Test
+    void threadsAreSampledAsSoonAsARareMethodMayMissTheTarget() {
+        reports(90, 0);
+        assertThat(shop.diagnostician.pauseNanos()).isZero();
+
+        reports(2, 2);
+
+        assertThat(shop.diagnosis().state()).isEqualTo(Diagnosis.State.HEALTHY);
+        assertThat(shop.diagnostician.pauseNanos()).isPositive();
+    }
+
+    @Test
     void missOfAMethodWithManyCallsIsSeenWithinTenSeconds() {
         reports(300, 8, 0);
 

@@ -188,6 +188,55 @@ class OccupiedCarriersTest {
     }
 
     @Test
+    void lockWhoseHoldersWaitForACarrierThreadMayBeAwaitedMuchLonger() {
+        for (int i = 0; i < 8; i++) {
+            tasks.carriers().addOfCall(computing("depot.Planner/distances"));
+        }
+        SampledCalls calls = planning()
+                .calls(
+                        "Web.assign",
+                        Phase.OWN,
+                        2_000,
+                        samples -> samples.add(SampledCalls.sample(
+                                Phase.OWN,
+                                virtual(
+                                        Carrier.NONE,
+                                        Thread.State.WAITING,
+                                        "java.util.concurrent.locks.LockSupport/park",
+                                        "java.util.concurrent.locks.ReentrantLock/lock",
+                                        "depot.Orders/assign"))))
+                .calls(
+                        "Web.assign",
+                        Phase.SQL,
+                        300,
+                        samples -> samples.add(SampledCalls.sample(
+                                Phase.SQL,
+                                virtual(
+                                        Carrier.AWAITED,
+                                        Thread.State.RUNNABLE,
+                                        "depot.Orders/assign",
+                                        "depot.Web/assign"))));
+
+        assertThat(titles(calls)).noneMatch(title -> title.startsWith("LOCK"));
+    }
+
+    private SampledCalls slowStores() {
+        for (int i = 0; i < 8; i++) {
+            tasks.carriers().addOfCall(computing("depot.Planner/distances"));
+        }
+        return planning()
+                .usually("Web.stops", Phase.SQL, "select orders", 5)
+                .calls("Web.toll", Phase.HTTP, 500, samples -> {})
+                .borrowing("Web.stops", "", 0, Phase.SQL, "select orders", 400, samples -> {});
+    }
+
+    @Test
+    void severalStoresAreNotSlowWhileCodeOccupiesTheCarrierThreadsOfTheirClients() {
+        assertThat(titles(slowStores()))
+                .noneMatch(title -> title.startsWith("SLOW HTTP PEER") || title.startsWith("SLOW STATEMENT"));
+    }
+
+    @Test
     void valueThatEachVirtualThreadComputesForAThreadLocalIsShared() {
         ThreadSnapshot thread = virtual(
                 Carrier.TAKEN,

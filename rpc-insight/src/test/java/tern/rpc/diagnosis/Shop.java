@@ -48,6 +48,7 @@ public final class Shop implements Surroundings {
     public Machine machine = Machine.UNKNOWN;
     public PauseTimes pauses = PauseTimes.NONE;
     public final List<HiccupMeter.Stop> stops = new ArrayList<>();
+    public String stoppingQuota = "";
     public double exhausted; // the collector's share of the time while the heap is exhausted, otherwise 0
     private long lastTook;
     private final RpcMeters meters =
@@ -71,6 +72,11 @@ public final class Shop implements Surroundings {
                     return stops.stream()
                             .filter(stop -> stop.toNanos() > fromNanos && stop.toNanos() <= toNanos)
                             .toList();
+                }
+
+                @Override
+                public String stoppingQuota() {
+                    return stoppingQuota;
                 }
 
                 @Override

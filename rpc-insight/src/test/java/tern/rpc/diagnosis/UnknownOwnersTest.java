@@ -57,4 +57,18 @@ class UnknownOwnersTest {
 
         assertHolderIsNamed(firstCause(), "scheduling");
     }
+
+    @Test
+    void threadsOutsideOfCallsThatDoNotTakeTheLockAreNoLikelyHolders() throws Exception {
+        Thread holder = new Thread(() -> prices.reload(held, end), "price-reload-1");
+        threads.add(holder);
+        holder.start();
+        for (int i = 0; i < 3; i++) {
+            Thread other = new Thread(() -> prices.ask(end), "partners-" + i);
+            threads.add(other);
+            other.start();
+        }
+
+        assertHolderIsNamed(firstCause(), "price-reload");
+    }
 }

@@ -240,4 +240,43 @@ class MachineReaderTest {
 
         assertThat(reader.read().since(reader.read(), 1).throttledShare()).isZero();
     }
+
+    @Test
+    void processThatMovesIntoAnotherGroupHasTheQuotaOfThisGroup() {
+        RecordedTree tree = RecordedTree.unpack("cgroup2-pod.txt", root).write("proc/self/cgroup", "0::/\n");
+        MachineReader reader = new MachineReader(root, own);
+        Machine before = reader.read();
+        assertThat(before.quota().processors()).isEqualTo(-1);
+
+        tree.write("proc/self/cgroup", "0::/kubepods.slice/pod1/app\n");
+        Machine moved = reader.read();
+        tree.replace(POD + "/cpu.stat", "nr_periods 100\nnr_throttled 40", "nr_periods 110\nnr_throttled 49");
+        Machine later = reader.read();
+
+        assertThat(moved.quota().processors()).isEqualTo(1.5);
+        assertThat(moved.since(before, 1_000_000_000).mostThrottling()).isEqualTo(new Level(POD, 1.5, 100, 40));
+        assertThat(later.since(moved, 1_000_000_000).throttledShare()).isEqualTo(0.9);
+        assertThat(later.since(moved, 1_000_000_000).mostThrottling()).isEqualTo(new Level(POD, 1.5, 10, 9));
+    }
+
+    @Test
+    void processThatMovesIntoAnotherGroupOfVersionOneHasTheQuotaOfThisGroup() {
+        RecordedTree tree = RecordedTree.unpack("cgroup1.txt", root);
+        String groups = tree.read("proc/self/cgroup");
+        tree.write("proc/self/cgroup", "1:cpu:/\n");
+        MachineReader reader = new MachineReader(root, own);
+        assertThat(reader.read().quota().processors()).isEqualTo(-1);
+
+        tree.write("proc/self/cgroup", groups);
+
+        assertThat(reader.read().quota().levels()).containsExactly(new Level("sys/fs/cgroup/cpu/loop", 0.2, 30, 29));
+    }
+
+    @Test
+    void processWithoutAQuotaIsNotThrottled() {
+        RecordedTree.unpack("cgroup1.txt", root).write("proc/self/cgroup", "1:cpu:/\n");
+        MachineReader reader = new MachineReader(root, own);
+
+        assertThat(reader.read().since(reader.read(), 1).mostThrottling()).isNull();
+    }
 }

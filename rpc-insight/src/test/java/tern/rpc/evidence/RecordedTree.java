@@ -42,6 +42,14 @@ final class RecordedTree {
         }
     }
 
+    String read(String path) {
+        try {
+            return Files.readString(root.resolve(path));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     RecordedTree replace(String path, String before, String after) {
         try {
             return write(path, Files.readString(root.resolve(path)).replace(before, after));

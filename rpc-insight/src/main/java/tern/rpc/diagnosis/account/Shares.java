@@ -1,12 +1,15 @@
 package tern.rpc.diagnosis.account;
 
+import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.Part.Kind;
+import tern.rpc.evidence.RunTime;
 
 /**
  * Divides the time of calls in proportion to samples. The time outside of operations (a call's own time) is divided
@@ -25,9 +28,12 @@ public final class Shares {
     // a call, and all samples of virtual threads.
     private final Times unmeasured = new Times();
 
-    // For each activity, how the threads spent the time before its samples: computing, waiting for a processor, or
-    // blocked. Contains only samples of running code whose processor time is known.
+    // For each activity, how the threads used the time between consecutive samples of running code, or shortly after a
+    // sample.
     private final Map<Part, Times> uses = new HashMap<>();
+    // For each activity, how the threads used the time before the first of such samples. Until then, a thread has
+    // mostly waited, and each of its short runs began with a wait for a processor.
+    private final Map<Part, Times> firstUses = new LinkedHashMap<>();
     // For each operation, the activities and waits that take a share of the operation's time. The weight of an activity
     // or wait is its number of samples.
     private final Map<Phase, Times> moved = new EnumMap<>(Phase.class);
@@ -54,46 +60,94 @@ public final class Shares {
      */
     public void add(List<Sample> samples) {
         Sample before = null;
+        List<Sample> run = new ArrayList<>(); // consecutive samples of running code whose processor time is known
         for (Sample sample : samples) {
+            boolean runs = sample.isOwn() && sample.isComputing();
+            if (!runs) {
+                addRun(run);
+                run.clear();
+            }
             if (sample.isOwn()) {
                 ownLooks++;
-                addOwn(before, sample);
+                addOwn(before, sample, run.isEmpty());
             } else {
                 addOperation(before, sample);
             }
+            if (runs && sample.cpuNanos() >= 0) {
+                run.add(sample);
+            }
             before = sample;
         }
+        addRun(run);
     }
 
     public int ownLooks() {
         return ownLooks;
     }
 
-    private void addOwn(@Nullable Sample before, Sample sample) {
+    /**
+     * Adds how a thread that ran the code of the given activity used the time shortly after a sample. Blocked time does
+     * not count, because the kernel counts a wait for a processor only when the wait ends.
+     */
+    public void addUse(Part part, RunTime time) {
+        double ready = (double) time.runNanos() + time.delayNanos();
+        if (time.isKnown() && ready > 0) {
+            Use use = new Use(time.runNanos() / ready, time.delayNanos() / ready, 0);
+            uses.computeIfAbsent(part, code -> new Times()).addAll(use.of(part), 1);
+        }
+    }
+
+    /** Returns whether the processor time of the given code is known from consecutive samples or readings. */
+    public boolean isMeasured(Part code) {
+        return uses.containsKey(code);
+    }
+
+    /** @param isFirst whether the previous sample does not show running code */
+    private void addOwn(@Nullable Sample before, Sample sample, boolean isFirst) {
         if (!sample.isComputing()) {
             measured.add(sample.part(), 1);
-            return;
-        }
-        if (before == null || sample.cpuNanos() < 0) {
+        } else if (before == null || sample.cpuNanos() < 0) {
             unmeasured.add(sample.part(), 1);
+        } else if (isFirst) {
+            firstUses
+                    .computeIfAbsent(sample.part(), part -> new Times())
+                    .addAll(Use.between(before, sample).of(sample.part()), 1);
+        }
+    }
+
+    /**
+     * Adds the weights of consecutive samples of running code. They are measured as a whole, because the kernel counts
+     * a wait for a processor only when the wait ends.
+     */
+    private void addRun(List<Sample> run) {
+        if (run.size() < 2) {
             return;
         }
-        Times use = Use.between(before, sample).of(sample.part());
-        uses.computeIfAbsent(sample.part(), part -> new Times()).addAll(use, 1);
-        measured.addAll(use, 1);
+        Use use = Use.between(run.get(0), run.get(run.size() - 1));
+        for (Sample sample : run.subList(1, run.size())) {
+            Times times = use.of(sample.part());
+            uses.computeIfAbsent(sample.part(), part -> new Times()).addAll(times, 1);
+            measured.addAll(times, 1);
+        }
     }
 
     /**
      * Returns the relative weights of the activities in the calls' own time. A sample whose processor time is not known
-     * is divided like the measured samples of the same activity. Without such samples, it is divided like the process's
-     * mean. The mean alone would be wrong for code that computes for a long time, because the mean mostly consists of
-     * short runs, and each run begins with a wait for a processor.
+     * is divided like the measured samples of the same activity, and so is the first of consecutive samples of running
+     * code. Without such samples, a sample is divided like the process's mean. The mean alone would be wrong for code
+     * that computes for a long time, because the mean mostly consists of short runs, and each run begins with a wait
+     * for a processor.
      */
     public Times own() {
         Times all = new Times();
         all.addAll(measured, 1);
+        firstUses.forEach((part, first) -> {
+            Times use = uses.getOrDefault(part, first);
+            all.addAll(use, first.sum() / use.sum());
+        });
         for (Part part : unmeasured.longestFirst()) {
-            Times use = uses.getOrDefault(part, new Use(1 - waitingShare, waitingShare, 0).of(part));
+            Times mean = new Use(1 - waitingShare, waitingShare, 0).of(part);
+            Times use = uses.getOrDefault(part, firstUses.getOrDefault(part, mean));
             all.addAll(use, unmeasured.of(part) / use.sum());
         }
         return all;

@@ -34,6 +34,9 @@ public final class OneSlowPeer {
     /** Operations on other peers may have become slower by at most {@value} of the time of the slow peer. */
     private static final double LITTLE = 0.1;
 
+    /** The share of the periods in which a CPU quota stops the process. */
+    private static final double MOSTLY_THROTTLED = 0.5;
+
     private final Evidence evidence;
     private final ExcessTime excess;
     private final Operations operations;
@@ -45,11 +48,15 @@ public final class OneSlowPeer {
     }
 
     /**
-     * Merges the operations on the only slow peer into one cause.
+     * Merges the operations on the only slow peer into one cause. Does nothing if a CPU quota stops the process most of
+     * the time, because the operations on the peer that calls use most then seem to be the slowest.
      *
      * @return whether there is such a peer
      */
     public boolean merge(TimesByCause byCause) {
+        if (evidence.machine().throttled() >= MOSTLY_THROTTLED) {
+            return false;
+        }
         for (Kind kind : new Kind[] {Kind.RPC, Kind.HTTP}) {
             Phase phase = Operations.phase(kind);
             String peer = phase == null ? null : only(phase);

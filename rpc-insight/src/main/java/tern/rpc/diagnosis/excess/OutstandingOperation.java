@@ -30,14 +30,17 @@ public final class OutstandingOperation {
     private static final int MIN_OTHERS = 2;
 
     private final @Nullable Part operation;
+    private final Map<Part, Slowdown> all;
+    private final double leastNanos;
 
     private record Slowdown(double nanos, double factor) {}
 
     public OutstandingOperation(Evidence evidence, Operations operations) {
-        Map<Part, Slowdown> all = slowdowns(operations);
+        all = slowdowns(operations);
+        leastNanos = evidence.maxDelayNanos();
         operation = all.entrySet().stream()
                 .max(Map.Entry.comparingByValue((a, b) -> Double.compare(a.nanos(), b.nanos())))
-                .filter(slowest -> slowest.getValue().nanos() >= evidence.maxDelayNanos())
+                .filter(slowest -> slowest.getValue().nanos() >= leastNanos)
                 .map(Map.Entry::getKey)
                 .filter(slowest -> standsOut(slowest, all))
                 .orElse(null);
@@ -66,6 +69,15 @@ public final class OutstandingOperation {
                 && others.values().stream()
                         .allMatch(other ->
                                 own.nanos() >= LONGER * other.nanos() && own.factor() >= HIGHER * other.factor());
+    }
+
+    /**
+     * Returns whether the given additional time of an operation outside of calls is so much longer than that of all
+     * operations in calls that busy processors do not explain the difference.
+     */
+    public boolean exceedsAll(double nanos) {
+        return nanos >= leastNanos
+                && all.values().stream().allMatch(other -> nanos >= LONGER * Math.max(0, other.nanos()));
     }
 
     /** Returns whether the given part is the operation that became much slower than all others. */

@@ -122,6 +122,8 @@ public record Machine(
     /** The waits for a processor count as usual if they are below {@value} times the usual waits. */
     private static final double AS_USUAL = 1.5;
 
+    private static final double SLICE_NANOS = 3e6; // how long the kernel usually lets a thread run at least
+
     /** The garbage collector's pauses are assumed to make calls late if they take at least {@value} of the time. */
     private static final double MUCH_COLLECTING = 0.05;
 
@@ -267,6 +269,11 @@ public record Machine(
             boolean isRelative =
                     usualNanos >= 0 && nanos >= LEAST_DELAY_NANOS && nanos >= LONGER * usualNanos && perRun >= 1;
             return isRelative || (!isSettled && nanos >= LONG_DELAY_NANOS && perRun >= LONGER);
+        }
+
+        /** Returns the share of the waits in the time of a thread that computes for several time slices. */
+        double share() {
+            return Math.min(perRun / (1 + perRun), nanos / (nanos + SLICE_NANOS));
         }
 
         /** Returns whether the waits are as short as usual. Returns false if the usual waits are unknown. */
@@ -473,7 +480,7 @@ public record Machine(
      */
     public double waitingShare() {
         boolean isTaken = isDelayedByOtherThreads() || isFullOfOthers() || throttled > THROTTLED;
-        return isTaken && delay.isLonger() ? delay.perRun() / (1 + delay.perRun()) : 0;
+        return isTaken && delay.isLonger() ? delay.share() : 0;
     }
 
     /** Returns whether threads that serve no call use most of this process's processor time. */

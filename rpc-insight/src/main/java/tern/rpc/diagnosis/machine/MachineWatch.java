@@ -6,11 +6,13 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Times;
 import tern.rpc.evidence.CollectorThreads;
+import tern.rpc.evidence.Machine.Quota;
 import tern.rpc.evidence.MachineReader;
 import tern.rpc.evidence.MachineSecond;
 import tern.rpc.evidence.RunTime;
@@ -50,8 +52,8 @@ public final class MachineWatch implements ProcessWatch {
     private final ServingThreads serving = new ServingThreads(Path.of("/"), ids);
     // The readings of the kernel's and the JVM's counters within the last WINDOW_NANOS, from which means are computed.
     private final Deque<Look> looks = new ArrayDeque<>();
-    private Look last;
-    private Machine latest = Machine.UNKNOWN;
+    private volatile Look last; // The diagnosis thread writes this field.
+    private volatile Machine latest = Machine.UNKNOWN;
     private int untilSearch; // the number of readings of the counters until the collector's threads are looked up again
 
     public MachineWatch() {
@@ -97,6 +99,24 @@ public final class MachineWatch implements ProcessWatch {
         hiccups.stop();
         explicit.stop();
         collectors.stop();
+    }
+
+    @Override
+    public String stoppingQuota() {
+        Look since = last;
+        return stoppingQuota(reader.read().since(since.machine, System.nanoTime() - since.at));
+    }
+
+    static String stoppingQuota(MachineSecond since) {
+        Quota.Level quota = since.mostThrottling();
+        return quota == null || quota.throttledPeriods() <= Machine.THROTTLED * quota.periods()
+                ? ""
+                : String.format(
+                        Locale.ROOT,
+                        ": raise the CPU quota of its container (%.2f processors), which stopped it in %d of %d periods",
+                        quota.processors(),
+                        quota.throttledPeriods(),
+                        quota.periods());
     }
 
     @Override
@@ -214,7 +234,24 @@ public final class MachineWatch implements ProcessWatch {
     @Override
     public Times between(long fromNanos, long toNanos) {
         Times all = collectors.between(fromNanos, toNanos);
-        all.addAll(hiccups.between(fromNanos, toNanos, collectors), 1);
+        all.addAll(hiccups.between(fromNanos, toNanos, this::explained), 1);
         return all;
+    }
+
+    /**
+     * Returns the pauses of the collector and of the diagnosis itself. To read stacks before Java 25, the diagnosis stops
+     * all threads. While the processors are saturated, threads stop late because they wait for a processor.
+     */
+    private Times explained(long fromNanos, long toNanos) {
+        Times times = collectors.between(fromNanos, toNanos);
+        long now = System.nanoTime();
+        double uptime = VmOperations.uptimeSeconds();
+        double own = operations.ownNanos(
+                uptime - (now - fromNanos) / 1e9,
+                uptime - (now - toNanos) / 1e9,
+                name -> VmOperations.isOwn(name) || isOfRecording(name),
+                latest.isFull());
+        times.add(Part.of(Part.Kind.JVM_PAUSE), own);
+        return times;
     }
 }

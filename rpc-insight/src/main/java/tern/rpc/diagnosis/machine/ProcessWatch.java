@@ -38,6 +38,14 @@ public interface ProcessWatch extends PauseTimes {
         return List.of();
     }
 
+    /**
+     * Returns a phrase about the CPU quota that has stopped this process most since the last call to {@link #read};
+     * empty if no quota has stopped the process. Any thread may call this method.
+     */
+    default String stoppingQuota() {
+        return "";
+    }
+
     /** Starts a search for the code that calls {@code System.gc()}. The search uses the JVM's flight recorder. */
     default void searchExplicitCollections() {}
 

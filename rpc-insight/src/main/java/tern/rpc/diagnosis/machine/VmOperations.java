@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.management.JMException;
@@ -102,6 +103,27 @@ public final class VmOperations {
             }
         }
         return sums;
+    }
+
+    /**
+     * Returns how long operations of the diagnosis itself stopped all threads in the given part of a pause, in
+     * nanoseconds. Times are in seconds after the start of the JVM.
+     *
+     * @param isOwn accepts the names of operations that the diagnosis has requested
+     * @param withWait whether to add the time until the threads had stopped for the operation
+     */
+    double ownNanos(double fromSeconds, double toSeconds, Predicate<String> isOwn, boolean withWait) {
+        double seconds = 0;
+        double lastEnd = fromSeconds;
+        for (Operation operation : operations.values()) {
+            double from = Math.max(fromSeconds, operation.fromSeconds);
+            double to = Math.min(toSeconds, operation.toSeconds);
+            if (to > from && isOwn.test(operation.name)) {
+                seconds += to - from;
+                lastEnd = Math.max(lastEnd, to);
+            }
+        }
+        return (withWait ? lastEnd - fromSeconds : seconds) * 1e9;
     }
 
     /**

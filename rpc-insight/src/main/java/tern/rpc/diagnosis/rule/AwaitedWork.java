@@ -59,6 +59,15 @@ public final class AwaitedWork {
 
     private static final double HALF = 0.5;
 
+    /** A call may have lost a signal if at least {@value} samples show its wait after the end of its tasks. */
+    private static final int MIN_UNATTENDED = 2;
+
+    /** A call has lost a signal only if at least {@value} of the samples of its wait are such samples. */
+    private static final double UNATTENDED = 0.25;
+
+    /** Lost signals are a separate cause if they explain at least {@value} of a wait. */
+    static final double NOTABLY_LOST = 0.2;
+
     /** Matches the names of the threads of schedulers, such as {@code scheduling} and {@code taskScheduler}. */
     private static final Pattern SCHEDULER = Pattern.compile("(?i)schedul");
 
@@ -184,7 +193,13 @@ public final class AwaitedWork {
      * @param name the common name of the threads
      */
     boolean explains(Part wait, String name, TaskSamples threads) {
-        if (threads.isBusy() || isAnySlower(wait, threads)) {
+        if (isAnySlower(wait, threads)) {
+            return true;
+        }
+        if (lostShare(wait, name) >= HALF) {
+            return false;
+        }
+        if (threads.isBusy()) {
             return true;
         }
         Looks looks = looks(wait, name);
@@ -245,6 +260,34 @@ public final class AwaitedWork {
     }
 
     /**
+     * Returns the share of the wait's time in calls that waited on although all of their measured tasks had ended, from 0
+     * to 1. Other tasks that occupy the threads do not explain these waits: the signal was not given.
+     */
+    double lostShare(Part wait, String threads) {
+        double all = 0;
+        double lost = 0;
+        for (ExcessTime.Counted counted : isMeasured(threads) ? excess.accounts : List.<ExcessTime.Counted>of()) {
+            SampledCall samples = evidence.samples().get(counted.call().ledger());
+            double nanos = samples == null ? 0 : counted.times().of(wait);
+            if (samples != null && nanos > 0) {
+                all += nanos;
+                lost += hasLost(samples) && hasUsed(threads, counted.call().ledger()) ? nanos : 0;
+            }
+        }
+        return all <= 0 ? 0 : lost / all;
+    }
+
+    /** Returns whether lost signals explain a notable part of the wait. */
+    public boolean isLost(Part wait) {
+        String threads = threadsFor(wait);
+        return threads != null && lostShare(wait, threads) >= NOTABLY_LOST;
+    }
+
+    private static boolean hasLost(SampledCall samples) {
+        return samples.unattendedLooks >= MIN_UNATTENDED && samples.unattendedLooks >= UNATTENDED * samples.resultLooks;
+    }
+
+    /**
      * Returns whether the call has submitted a task to the executor that owns the given threads, as far as its ledger
      * shows. A ledger contains the name of an executor only if a task of the call waited for a thread of this executor.
      * If a ledger contains no executor's name, the call is assumed to have used the given executor, provided that Tern
@@ -280,7 +323,7 @@ public final class AwaitedWork {
      * Returns whether late calls run an operation that is slower than usual and takes a large part of the wait.
      * Considers only the kinds of operations in which the given threads were found.
      */
-    private boolean isAnySlower(Part wait, TaskSamples threads) {
+    boolean isAnySlower(Part wait, TaskSamples threads) {
         double large = LARGE * waitNanos(wait);
         return operationsLike(threads).stream().anyMatch(operation -> {
             Phase phase = Operations.phase(operation.kind());
@@ -341,7 +384,9 @@ public final class AwaitedWork {
     public List<String> facts(Part wait) {
         String name = threadsFor(wait);
         TaskSamples threads = name == null ? null : evidence.tasks().executor(name);
-        if (name == null || threads == null || explains(wait, name, threads)) {
+        if (name == null
+                || threads == null
+                || (lostShare(wait, name) < NOTABLY_LOST && explains(wait, name, threads))) {
             return List.of();
         }
         List<String> facts = new ArrayList<>();
@@ -361,7 +406,7 @@ public final class AwaitedWork {
                     looks.all));
         }
         Looks left = attended(wait, name);
-        if (isMeasured(name) && left.areAtMost(HALF)) {
+        if (isMeasured(name) && (left.areAtMost(HALF) || lostShare(wait, name) >= NOTABLY_LOST)) {
             facts.add(String.format(
                     Locale.ROOT,
                     "tasks    in %d of %d samples, all tasks of the waiting call had ended",

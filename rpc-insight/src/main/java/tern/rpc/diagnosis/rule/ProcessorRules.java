@@ -9,6 +9,7 @@ import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.calls.Baseline;
 import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.OperationCounts;
 import tern.rpc.diagnosis.excess.Operations;
@@ -17,6 +18,7 @@ import tern.rpc.diagnosis.excess.TimesByCause;
 import tern.rpc.diagnosis.machine.Machine;
 import tern.rpc.diagnosis.pool.ObservedPool;
 import tern.rpc.diagnosis.pool.PoolVerdict;
+import tern.rpc.diagnosis.stack.StackReader;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
@@ -73,6 +75,9 @@ final class ProcessorRules extends Rule {
      */
     private static final double MUCH_OF_TARGET = 0.25;
 
+    /** Code computes much longer than usual if it takes at least {@value} times the usual own time of its calls. */
+    private static final double MUCH_LONGER = 3;
+
     /** A call hangs if it takes more than {@value} times the latency target. */
     private static final double HANGING = 10;
 
@@ -94,7 +99,11 @@ final class ProcessorRules extends Rule {
     void passOnRunQueue() {
         Part part = Part.of(Kind.RUN_QUEUE);
         for (Part unknown : List.of(Part.of(Kind.UNEXPLAINED), Part.of(Kind.DECODE))) {
-            double waits = evidence.machine().waitingShare() * shareWithoutHanging(unknown);
+            double share = evidence.machine().waitingShare();
+            double perRun = evidence.machine().delay().perRun();
+            // A thread that reads a request runs only for a short time after each wait.
+            double waits = (share > 0 && unknown.kind() == Kind.DECODE ? perRun / (1 + perRun) : share)
+                    * shareWithoutHanging(unknown);
             Times divided = new Times();
             divided.add(part, waits);
             divided.add(unknown, 1 - waits);
@@ -121,6 +130,60 @@ final class ProcessorRules extends Rule {
             limited += Math.min(nanos, limit);
         }
         return all > 0 ? limited / all : 1;
+    }
+
+    /**
+     * Attributes the wait for a processor in calls that compute much longer than usual to the code that they run. Such a
+     * call waits more often only because it computes. This applies if each wait is about as long as usual, or if the
+     * calls would be late even if they did not wait. The counters of a thread lag behind, so time in which the code seems
+     * to use no processor time belongs to the code, too.
+     */
+    void passOnToLongCode() {
+        Machine machine = evidence.machine();
+        Part waits = Part.of(Kind.RUN_QUEUE);
+        Part code = byCause.longestFirst().stream()
+                .filter(part -> part.kind() == Kind.COMPUTING)
+                .findFirst()
+                .orElse(null);
+        if (code == null
+                || !machine.isFull()
+                || machine.isStolen()
+                || new Pressure(machine, evidence.usual()).isOfMemory()
+                || !isLong(code)) {
+            return;
+        }
+        double inCode = 0;
+        double all = 0;
+        for (ExcessTime.Counted counted : excess.accounts) {
+            double nanos = counted.times().of(waits);
+            all += nanos;
+            inCode += counted.times().of(code) > 0 ? nanos : 0;
+        }
+        Times divided = new Times();
+        divided.add(code, inCode);
+        divided.add(waits, all - inCode);
+        byCause.pour(waits, divided, TimesByCause.WAIT_FOR + "a processor");
+        byCause.move(new Part(Kind.NATIVE, code.name()), code);
+    }
+
+    /** Returns whether the given code makes calls late even if a processor is free. */
+    private boolean isLong(Part code) {
+        Times calls = excess.accountOfCallsWith(code);
+        double usualNanos = 0;
+        int count = 0;
+        for (ExcessTime.Counted counted : excess.accounts) {
+            if (counted.times().of(code) > 0) {
+                Times usual = excess.usualOf(counted.call().method());
+                usualNanos += usual == null ? 0 : usual.sum(Baseline::isOwn);
+                count++;
+            }
+        }
+        double computing = calls.of(code);
+        double withoutWaits = calls.sum(part -> part.kind() != Kind.RUN_QUEUE && part.kind() != Kind.OUTSIDE);
+        return excess.samples.isMeasured(code)
+                && computing >= MUCH_OF_TARGET * evidence.targetNanos()
+                && computing >= MUCH_LONGER * usualNanos / Math.max(1, count)
+                && (evidence.machine().delay().isAsUsual() || withoutWaits > evidence.targetNanos());
     }
 
     /**
@@ -185,6 +248,7 @@ final class ProcessorRules extends Rule {
                 .filter(part -> part.kind() != Kind.UNEXPLAINED && byCause.of(part) > NOTABLE * all)
                 .count();
         boolean many = kinds >= 2
+                || isMostlyThrottled()
                 || isEverythingSlower
                 || waiting.longestFirst().stream().anyMatch(this::isOfAllServers)
                 || (isFullOfOtherWork() && operations >= SEVERAL)
@@ -219,7 +283,22 @@ final class ProcessorRules extends Rule {
                 ? byCause.of(part)
                 : operations.sum(phase, part.name()).eachNanos();
         boolean isDelay = phase != null || part.kind() == Kind.UNEXPLAINED;
-        return outstanding.is(part) || (isDelay && nanos >= maxDelayNanos());
+        return outstanding.is(part) || isOutstandingInTasks(part) || (isDelay && nanos >= maxDelayNanos());
+    }
+
+    /**
+     * Returns whether an operation that tasks run for calls became much slower than all operations that the calls run
+     * themselves. The ledgers of the calls contain only the wait for such tasks.
+     */
+    private boolean isOutstandingInTasks(Part part) {
+        if (!part.name().startsWith(StackReader.CALLED) || Operations.phase(part.kind()) == null) {
+            return false;
+        }
+        return outstanding.exceedsAll(new OutsideWork(evidence)
+                .slowerIn(part).stream()
+                        .mapToDouble(operation -> operation.now().nanos() - operation.usualNanos())
+                        .max()
+                        .orElse(byCause.of(part)));
     }
 
     private double maxDelayNanos() {
@@ -248,10 +327,20 @@ final class ProcessorRules extends Rule {
     private boolean isSlowForItsOwnReason(Part part, long kinds, boolean isEverythingSlower) {
         double all = allButOutstanding();
         boolean isExplained = (kinds >= 2 && isAll(part) && isFullOfOtherWork())
+                || (isMostlyThrottled() && Operations.phase(part.kind()) != null)
                 || isDelayedByOtherThreads(part)
                 || (isEverythingSlower && byCause.of(part) <= NOT_ALONE * all)
                 || isOfAllServers(part);
         return byCause.of(part) > HALF * all && !isExplained;
+    }
+
+    /**
+     * Returns whether a CPU quota stops the process most of the time. The process then sends requests and receives
+     * answers late, so each operation seems to be slow.
+     */
+    private boolean isMostlyThrottled() {
+        Machine machine = evidence.machine();
+        return machine.throttled() >= HALF && !machine.delay().isAsUsual();
     }
 
     /**

@@ -85,7 +85,7 @@ public final class ResultRules extends Rule {
                 small = unknown.occupied(name, executor, part);
             }
             if (pool != null && isOccupied(pool, executor, part)) {
-                byCause.move(part, new Part(Kind.POOL, pool.name()));
+                passOnToExecutor(part, pool, work.isAnySlower(part, executor) ? 0 : work.lostShare(part, name));
             } else if (small != null) {
                 Times one = new Times();
                 one.add(small, 1);
@@ -102,10 +102,35 @@ public final class ResultRules extends Rule {
                     && areTasksAsUsual(pool)
                     && evidence.machine().isFullOfOthers()) {
                 byCause.move(part, Part.of(Kind.RUN_QUEUE));
-            } else if (work.explains(part, name, executor)) {
+            } else if (work.explains(part, name, executor) && !areUnrelated(pool, executor, part)) {
                 passOnToTasks(part, name, executor);
             }
         }
+    }
+
+    /**
+     * Attributes the wait to the executor that other tasks occupy.
+     *
+     * @param lost the share of the wait that these tasks do not explain, because the calls wait on after the end of
+     *     their own tasks
+     */
+    private void passOnToExecutor(Part wait, PoolVerdict pool, double lost) {
+        Times divided = new Times();
+        divided.add(new Part(Kind.POOL, pool.name()), 1 - lost);
+        divided.add(wait, lost >= AwaitedWork.NOTABLY_LOST ? lost : 0);
+        byCause.divide(wait, divided);
+    }
+
+    /**
+     * Returns whether the executor mostly runs tasks that no call has submitted, although no task of a call waits for a
+     * thread. The operations of these tasks then do not delay the calls.
+     */
+    private boolean areUnrelated(@Nullable PoolVerdict pool, TaskSamples executor, Part wait) {
+        return pool != null
+                && others.occupy(pool)
+                && pool.pool().now().waiting() == 0
+                && byCause.of(new Part(Kind.POOL, pool.name())) < NOTABLE * byCause.of(wait)
+                && !work.isAnySlower(wait, executor);
     }
 
     /**

@@ -100,6 +100,7 @@ public final class SymptomRules extends Rule {
         processors.passOnRunQueue();
         passOnStalls();
         new CollectorRules(this).apply();
+        processors.passOnToLongCode();
         processors.passOnToOtherProcesses();
         boolean isStoreBusy = new LocalStores(this, counts).passOn();
         new StolenTime(this).apply();

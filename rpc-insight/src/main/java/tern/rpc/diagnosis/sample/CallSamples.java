@@ -21,6 +21,7 @@ import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.account.Shares;
 import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.stack.StackReader;
+import tern.rpc.evidence.RunTime;
 import tern.rpc.pool.ApplicationCode;
 
 /** The thread samples of late or failed calls, grouped by call and by method. */
@@ -74,6 +75,10 @@ public final class CallSamples {
                 List<Sample> counted = list.stream().map(names::of).toList();
                 byCall.put(ledger, counted);
                 shares.add(counted);
+                SampledCall known = samples.get(ledger);
+                for (int i = 0; known != null && i < list.size(); i++) {
+                    shares.addUse(counted.get(i).part(), known.runTimes.getOrDefault(list.get(i), RunTime.UNKNOWN));
+                }
             });
             byMethod.put(method, shares);
         });
@@ -128,6 +133,11 @@ public final class CallSamples {
             }
         }
         return looks;
+    }
+
+    /** Returns whether the processor time of the given code is known, see {@link Shares#isMeasured}. */
+    public boolean isMeasured(Part code) {
+        return byMethod.values().stream().anyMatch(shares -> shares.isMeasured(code));
     }
 
     /** Returns the number of samples taken during the calls' own time, that is, outside their operations. */
@@ -464,6 +474,11 @@ public final class CallSamples {
                                 .toList());
     }
 
+    /** Returns the samples of the calls that most likely hold the lock, permit or object that other calls wait for. */
+    public List<Sample> ofLikelyHolders(Part wait) {
+        return LikelyHolders.holders(wait, mayHold(wait));
+    }
+
     /**
      * Returns the most frequent source line in the samples of the likely holders; null if there is no sample. Only
      * samples with the given activity count. A likely holder is a call that most likely holds the lock, permit or
@@ -471,7 +486,7 @@ public final class CallSamples {
      */
     @Nullable
     public StackTraceElement lineOfLikelyHolders(Part wait, LikelyHolders.Activity activity) {
-        return most(LikelyHolders.holders(wait, mayHold(wait)), sample -> activity.isIn(sample) ? sample.line() : null);
+        return most(ofLikelyHolders(wait), sample -> activity.isIn(sample) ? sample.line() : null);
     }
 
     /**
@@ -480,7 +495,7 @@ public final class CallSamples {
      */
     @Nullable
     public StackTraceElement lineOfLikelyHolders(Part wait) {
-        return most(LikelyHolders.holders(wait, mayHold(wait)), Sample::line);
+        return most(ofLikelyHolders(wait), Sample::line);
     }
 
     /**

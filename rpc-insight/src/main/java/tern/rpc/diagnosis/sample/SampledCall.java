@@ -23,6 +23,7 @@ import tern.rpc.diagnosis.stack.PinnedCarriers;
 import tern.rpc.diagnosis.stack.RowReads;
 import tern.rpc.diagnosis.stack.StackReader;
 import tern.rpc.diagnosis.stack.ThreadSnapshot;
+import tern.rpc.evidence.RunTime;
 
 /** The samples of one call, oldest first. */
 public final class SampledCall {
@@ -55,6 +56,8 @@ public final class SampledCall {
     private long waitsBefore; // the thread's number of waits up to the last sample
     public int forkedLooks; // the number of samples in which the call's thread ran a task of the common pool
     public int searchingLooks; // the number of samples in which the thread searched for items of its parallel stream
+    // how threads that were found computing ran and waited for a processor shortly after the sample
+    final Map<Sample, RunTime> runTimes = new HashMap<>();
     public int resultLooks; // the number of samples in which the call's thread waited for another thread
     // the number of samples in which the call's thread waited for another thread although all measured tasks of the
     // call had ended

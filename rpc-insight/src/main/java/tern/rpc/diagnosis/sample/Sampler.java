@@ -41,6 +41,7 @@ public final class Sampler {
 
     private static final int MAX_THREADS = 32;
     private static final int MAX_PAUSE_MILLIS = 500;
+    private static final long SLOW_NANOS = TimeUnit.MICROSECONDS.toNanos(1_400); // makes the pause longer than usual
     static final int MAX_CALLS = 2_048; // the maximum number of calls whose samples are kept
     private static final int MAX_SAMPLES = 64; // the maximum number of samples per call
     private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(60);
@@ -58,6 +59,7 @@ public final class Sampler {
     private final Map<CallLedger, SampledCall> samples = new LinkedHashMap<>();
     private final TaskWatch tasks = new TaskWatch();
     private final ClassInitializers initializers = new ClassInitializers();
+    private final RunningCode code = new RunningCode();
     private final Random random = new Random(1);
     private long lookNanos; // how long it took to read all stacks of the last sample, in nanoseconds
 
@@ -68,15 +70,22 @@ public final class Sampler {
     /**
      * Returns the pause before the next sample. The pause varies from 60 to 140 ms, so that the samples do not coincide
      * with periodic work. After a slow sample, the pause is longer, but at most {@value #MAX_PAUSE_MILLIS} ms: on a
-     * busy machine, a sample is slow because it waits for a processor, and too few samples would explain nothing.
+     * busy machine, a sample is slow because it waits for a processor, and too few samples would explain nothing. The
+     * counters of threads that were found computing are then read again after a short pause.
      */
     public long pauseNanos() {
+        if (code.isDue()) {
+            return RunningCode.PAUSE_NANOS;
+        }
         long longest = TimeUnit.MILLISECONDS.toNanos(MAX_PAUSE_MILLIS);
         return Math.max(TimeUnit.MILLISECONDS.toNanos(60 + random.nextInt(80)), Math.min(lookNanos * 100, longest));
     }
 
     /** Samples the threads of the calls that have run longest, and of some randomly chosen calls. */
     public void look(List<RunningCall> running, long now) {
+        if (code.measure(runQueue, now)) {
+            return;
+        }
         boolean isCommonPoolFull = CommonPool.isFull();
         tasks.moments().add(now, isCommonPoolFull);
         List<CallThread> all = new ArrayList<>();
@@ -102,6 +111,7 @@ public final class Sampler {
                 waitsForLock |= waitsForUnknownHolder(sample);
                 SampledCall known = samples.get(worker.call().ledger());
                 if (known != null) {
+                    code.add(known, worker, sample, runQueue);
                     known.addSleeps(sample.part(), sample.part().kind() == Part.Kind.SLEEP ? waits(thread) : -1);
                     known.addStack(worker.phase(), thread, isCommonPoolFull);
                     waits |= known.forkedLooks > 0;
@@ -121,6 +131,9 @@ public final class Sampler {
         }
         forget(now);
         lookNanos = System.nanoTime() - now;
+        if (lookNanos < SLOW_NANOS) {
+            code.clear();
+        }
     }
 
     /**
@@ -347,5 +360,6 @@ public final class Sampler {
         samples.clear();
         tasks.clear();
         initializers.clear();
+        code.clear();
     }
 }

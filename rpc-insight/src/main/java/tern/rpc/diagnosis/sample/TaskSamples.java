@@ -6,11 +6,13 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.stack.CalledMethods;
 import tern.rpc.diagnosis.stack.EventLoops;
+import tern.rpc.diagnosis.stack.LockingCode;
 import tern.rpc.diagnosis.stack.StackReader;
 import tern.rpc.diagnosis.stack.TaskWaits;
 import tern.rpc.diagnosis.stack.ThreadSnapshot;
@@ -52,7 +54,7 @@ public final class TaskSamples {
     private final Map<String, Integer> origins = new HashMap<>();
     // for each application class that takes items from a queue, the line where a thread waited for the next item
     final Map<String, StackTraceElement> consumers = new HashMap<>();
-    // for each application class, the innermost frames of this class in tasks that do not wait for a lock
+    // for each application class, the frames of this class in tasks that do not wait for a lock
     final Map<String, Map<Inside, Integer>> inside = new HashMap<>();
     // for each remote method that the tasks call through a Tern reference, the number of samples; the name is empty if
     // the tasks wait for the future of an asynchronous method
@@ -318,12 +320,28 @@ public final class TaskSamples {
         origins.merge(origin + ApplicationCode.method(outermost), 1, Integer::sum);
         path.forEach(frame -> classes.merge(frame.getClassName(), 1, Integer::sum));
         if (part.kind() != Part.Kind.LOCK) {
-            Map<String, StackTraceElement> innermost = new HashMap<>();
-            path.forEach(frame -> innermost.putIfAbsent(frame.getClassName(), frame));
             int rank = Inside.rank(part.kind());
-            innermost.forEach((type, frame) -> inside.computeIfAbsent(type, name -> new HashMap<>())
-                    .merge(new Inside(frame, rank), 1, Integer::sum));
+            Map<String, List<StackTraceElement>> byClass =
+                    path.stream().collect(Collectors.groupingBy(StackTraceElement::getClassName));
+            byClass.forEach((type, frames) -> inside.computeIfAbsent(type, name -> new HashMap<>())
+                    .merge(new Inside(frames, rank), 1, Integer::sum));
         }
+    }
+
+    /**
+     * Returns the lines in which tasks may hold the lock that a call waits for, with the numbers of their samples. Each
+     * line belongs to the class in which the call waits.
+     *
+     * @param waiting the call's waiting frame
+     */
+    Map<Inside, Integer> mayHold(StackTraceElement waiting) {
+        Map<Inside, Integer> holding = new HashMap<>();
+        inside.getOrDefault(waiting.getClassName(), Map.of()).forEach((found, samples) -> {
+            if (samples > 0 && LockingCode.mayHold(found.frames, waiting)) {
+                holding.merge(new Inside(List.of(found.line()), found.rank), samples, Integer::sum);
+            }
+        });
+        return holding;
     }
 
     /**
@@ -346,10 +364,15 @@ public final class TaskSamples {
     /**
      * A source line that a sampled task executed.
      *
+     * @param frames the stack frames of one class, the innermost first
      * @param rank a lower rank means that the task more likely holds a lock at this line. The rank is high where the
      *     task sleeps or waits for work, because it usually does not hold the lock there
      */
-    record Inside(StackTraceElement line, int rank) {
+    record Inside(List<StackTraceElement> frames, int rank) {
+
+        StackTraceElement line() {
+            return frames.get(0);
+        }
 
         static int rank(Part.Kind kind) {
             return switch (kind) {

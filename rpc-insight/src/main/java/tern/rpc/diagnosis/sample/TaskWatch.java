@@ -379,9 +379,8 @@ public final class TaskWatch {
 
     /**
      * Returns the tasks or background threads that most likely hold the lock that a call waits for. Background threads
-     * serve no call. The likely holders run code of the class in which the call waits, and do not wait for a lock
-     * themselves. Tasks that sleep come last. A single sample is not sufficient, because other methods of the class may
-     * not use the lock.
+     * serve no call. The likely holders have taken a lock in the class in which the call waits, and do not wait for a
+     * lock themselves. Tasks that sleep come last.
      *
      * @param waiting the call's waiting frame
      * @return null if there are none
@@ -396,9 +395,8 @@ public final class TaskWatch {
         Holder best = null;
         int rank = Integer.MAX_VALUE;
         for (Map.Entry<String, TaskSamples> entry : all.entrySet()) {
-            Map<TaskSamples.Inside, Integer> lines =
-                    entry.getValue().inside.getOrDefault(waiting.getClassName(), Map.of());
-            for (Map.Entry<TaskSamples.Inside, Integer> found : lines.entrySet()) {
+            for (Map.Entry<TaskSamples.Inside, Integer> found :
+                    entry.getValue().mayHold(waiting).entrySet()) {
                 TaskSamples.Inside inside = found.getKey();
                 boolean isMoreOften = best == null || found.getValue() > best.looks();
                 if (found.getValue() >= (isAlwaysSeen(entry.getKey()) ? MIN_HOLDING : 1)

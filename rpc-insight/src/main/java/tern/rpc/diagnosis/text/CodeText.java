@@ -440,7 +440,7 @@ final class CodeText {
         if (part.name().startsWith(Part.TASKS_OF)) {
             return executors.innerTasks(part, line);
         }
-        CauseDescription full = executors.fullExecutor(part);
+        CauseDescription full = work.isLost(part) ? null : executors.fullExecutor(part);
         if (full != null) {
             List<String> facts = new ArrayList<>(full.facts());
             facts.add("waits    in " + place);

@@ -31,6 +31,7 @@ final class JvmPauses {
     /** @param code the code of calls that uses the most processor time; null if there is none */
     CauseDescription describe(@Nullable Part code) {
         Map<String, Double> operations = evidence.pauses().operations();
+        List<String> facts = new ArrayList<>();
         double own = 0;
         double others = 0;
         Map.Entry<String, Double> longest = null;
@@ -40,13 +41,15 @@ final class JvmPauses {
                 continue;
             }
             others += operation.getValue();
+            facts.add(String.format(
+                    Locale.ROOT,
+                    "stopped  %.0f ms for %s in the last 15 s",
+                    operation.getValue() / 1e6,
+                    operation.getKey()));
             if (longest == null || operation.getValue() > longest.getValue()) {
                 longest = operation;
             }
         }
-        List<String> facts = new ArrayList<>();
-        operations.forEach((name, nanos) ->
-                facts.add(String.format(Locale.ROOT, "stopped  %.0f ms for %s in the last 15 s", nanos / 1e6, name)));
         facts.sort(Comparator.naturalOrder());
         // A JVM operation that the diagnosis itself requested must not hide another operation that is almost as long.
         if (longest == null

@@ -8,6 +8,7 @@ import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.Test;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.Part.Kind;
+import tern.rpc.evidence.RunTime;
 
 /**
  * Tests how samples divide the time that calls spend outside of operations between computing and waits for a processor.
@@ -65,5 +66,37 @@ class SharesTest {
         shares.add(List.of(running(0, 10, 0), running(100, 20, 90)));
 
         assertThat(share(shares, WAIT)).isEqualTo(0.9, ROUNDING);
+    }
+
+    @Test
+    void firstSampleAfterAShortRunIsDividedLikeTheLaterSamplesOfTheSameCode() {
+        Part query = new Part(Kind.SQL, "");
+        Sample operation = new Sample(0, Phase.SQL, query, List.of(), null, null, null, false, null, 0, 0);
+        Shares shares = new Shares(0);
+        shares.add(List.of(operation, running(100, 1, 9), running(200, 91, 19)));
+
+        assertThat(share(shares, REGEX)).isEqualTo(0.9, ROUNDING);
+        assertThat(share(shares, WAIT)).isEqualTo(0.1, ROUNDING);
+    }
+
+    @Test
+    void waitThatTheKernelCountsLateIsNoNativeCode() {
+        Shares shares = new Shares(0);
+        shares.add(List.of(running(0, 0, 0), running(100, 40, 0), running(200, 60, 140)));
+
+        assertThat(share(shares, REGEX)).isEqualTo(0.3, ROUNDING);
+        assertThat(share(shares, WAIT)).isEqualTo(0.7, ROUNDING);
+        assertThat(share(shares, new Part(Kind.NATIVE, REGEX.name()))).isZero();
+    }
+
+    @Test
+    void runTimeShortlyAfterTheOnlySampleDividesItsCode() {
+        Shares shares = new Shares(MOSTLY_WAITING);
+        shares.add(List.of(running(0, 10, 0)));
+        shares.addUse(REGEX, new RunTime(18_000_000, 6_000_000, 5));
+        shares.addUse(REGEX, RunTime.UNKNOWN);
+
+        assertThat(share(shares, REGEX)).isEqualTo(0.75, ROUNDING);
+        assertThat(shares.isMeasured(REGEX)).isTrue();
     }
 }

@@ -71,6 +71,28 @@ class VmOperationsTest {
         assertThat(operations.since(0, 0)).isNotEmpty();
     }
 
+    @Test
+    void partsOfAPauseThatTheDiagnosisItselfCausesAreKnown() {
+        operations.add("""
+            Event: 10.080 Executing VM operation: ThreadDump
+            Event: 10.100 Executing VM operation: ThreadDump done
+            Event: 10.200 Executing VM operation: HeapDumper
+            Event: 10.300 Executing VM operation: HeapDumper done
+            """);
+
+        assertThat(operations.ownNanos(10, 10.4, VmOperations::isOwn, false)).isBetween(19e6, 21e6);
+        assertThat(operations.ownNanos(10.09, 10.4, VmOperations::isOwn, false)).isBetween(9e6, 11e6);
+        assertThat(operations.ownNanos(10.1, 10.4, VmOperations::isOwn, true)).isZero();
+    }
+
+    @Test
+    void waitUntilThreadsStopForTheDiagnosisBelongsToTheDiagnosis() {
+        operations.add("Event: 10.080 Executing VM operation: ThreadDump\n"
+                + "Event: 10.100 Executing VM operation: ThreadDump done\n");
+
+        assertThat(operations.ownNanos(10, 10.15, VmOperations::isOwn, true)).isBetween(99e6, 101e6);
+    }
+
     private Cause first(Map<String, Double> millis) {
         PauseTimes pauses = new PauseTimes() {
             @Override
@@ -124,7 +146,9 @@ class VmOperationsTest {
 
         assertThat(DiagnosisText.title(first)).isEqualTo("JVM PAUSE: pauses that no collector explains");
         assertThat(first.change().text()).contains("threads that do not stop in time");
-        assertThat(first.evidence()).anyMatch(line -> line.contains("30 ms for HeapDumper"));
+        assertThat(first.evidence())
+                .anyMatch(line -> line.contains("30 ms for HeapDumper"))
+                .noneMatch(line -> line.contains(operation));
     }
 
     @Test

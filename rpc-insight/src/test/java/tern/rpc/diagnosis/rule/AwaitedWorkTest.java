@@ -204,6 +204,83 @@ class AwaitedWorkTest {
         assertThat(DiagnosisText.title(first())).isEqualTo(PEER);
     }
 
+    /** Adds samples of an executor whose threads are always busy with the tasks of a job. */
+    private void lookAtOtherTasks() {
+        StackTraceElement[] mails = {
+            frame("sun.nio.ch.NioSocketImpl", "park"),
+            frame("org.apache.hc.client5.http.impl.classic.CloseableHttpClient", "execute"),
+            frame("depot.Alerts", "mail"),
+            frame("java.util.concurrent.ThreadPoolExecutor$Worker", "run")
+        };
+        StackTraceElement[] sends = {
+            frame("sun.nio.ch.NioSocketImpl", "park"),
+            frame("org.apache.hc.client5.http.impl.classic.CloseableHttpClient", "execute"),
+            frame("depot.Parcels", "send"),
+            frame("java.util.concurrent.ThreadPoolExecutor$Worker", "run")
+        };
+        for (int i = 0; i < 20; i++) {
+            tasks.add(new ThreadSnapshot(
+                    "parcels-1", 9, Thread.State.WAITING, i == 0 ? sends : mails, null, null, -1, -1));
+        }
+    }
+
+    /** Returns an executor with 8 busy threads. Most of its time belongs to the tasks of a job. */
+    private static PoolSnapshot occupied(int queued) {
+        return PoolSnapshot.builder("parcels", PoolKind.EXECUTOR, 8)
+                .now(8, 0, queued)
+                .counts(100, 0)
+                .sums(Duration.ofSeconds(20), Duration.ofSeconds(79))
+                .others(new PoolSnapshot.OtherTasks(75, Duration.ofSeconds(76), 8, "Alerts.send:25 (thread jobs-1)"))
+                .settings(List.of())
+                .build();
+    }
+
+    /** Adds calls that wait for a signal. In the last three of five samples, their own tasks have ended. */
+    private void waitForLostSignals() {
+        calls.calls("Desk.parcels", Phase.OWN, 600, samples -> {
+            waits(samples, 10);
+            samples.resultLooks++;
+            samples.unattendedLooks += samples.resultLooks > 2 ? 1 : 0;
+        });
+    }
+
+    private List<String> titles() {
+        return calls.causes().stream().map(DiagnosisText::title).toList();
+    }
+
+    @Test
+    void tasksOfAJobDoNotExplainTheWaitsForASignalThatIsLost() {
+        lookAtOtherTasks();
+        calls.pools(occupied(40));
+        waitForLostSignals();
+
+        assertThat(titles()).first().isEqualTo(RESULT);
+    }
+
+    @Test
+    void waitsForALostSignalAreACauseBesideTheTasksThatOccupyTheExecutor() {
+        lookAtOtherTasks();
+        calls.pools(occupied(40));
+        calls.usually("Desk.others", Phase.RPC, "Rates.quote at rates-1:9303", 7)
+                .borrowing("Desk.others", "parcels", 400, Phase.RPC, "Rates.quote at rates-1:9303", 7, samples -> {})
+                .calls("Desk.parcels", Phase.OWN, 600, samples -> {
+                    waits(samples, 10);
+                    samples.resultLooks++;
+                });
+        waitForLostSignals();
+
+        assertThat(titles()).contains("BUSY WITH OTHER TASKS: parcels", RESULT);
+    }
+
+    @Test
+    void peerOfOtherTasksIsNotTheCauseWhileNoTaskOfACallWaitsForAThread() {
+        lookAtOtherTasks();
+        calls.pools(occupied(0));
+        calls.calls("Desk.parcels", Phase.OWN, 600, samples -> waits(samples, 10));
+
+        assertThat(titles()).noneMatch(title -> title.startsWith("SLOW HTTP PEER"));
+    }
+
     /** Records an operation of a thread that serves no call. Its usual time is 12 ms. */
     private void runsOutside(double nowMillis) throws InterruptedException {
         Thread thread = new Thread(

@@ -85,20 +85,14 @@ record DiagnosisPart(Diagnostician diagnostician) implements RpcReportPart {
             text.append(String.format(Locale.ROOT, "recorded %s for %d s%n", time(recorded.at()), recorded.seconds()));
             recorded.lines().forEach(line -> text.append("  ").append(line).append('\n'));
         }
-        List<History.Episode> episodes = diagnostician.history().episodes();
-        int shown = 0;
-        for (int i = episodes.size() - 1; i >= 0 && shown < SHOWN_EPISODES; i--) {
-            History.Episode episode = episodes.get(i);
-            if (now.miss() == null || !episode.miss().equals(now.miss().since())) {
-                text.append(String.format(
-                        Locale.ROOT,
-                        "before   %s to %s %s: %s%n",
-                        time(episode.from()),
-                        time(episode.until()),
-                        episode.methods().isEmpty() ? "" : episode.methods().get(0),
-                        episode.first()));
-                shown++;
-            }
+        for (History.Episode episode : diagnostician.history().before(now, SHOWN_EPISODES)) {
+            text.append(String.format(
+                    Locale.ROOT,
+                    "before   %s to %s %s: %s%n",
+                    time(episode.from()),
+                    time(episode.until()),
+                    episode.methods().isEmpty() ? "" : episode.methods().get(0),
+                    episode.first()));
         }
         return text.toString();
     }
