@@ -162,13 +162,24 @@ public final class ExcessTime {
      * target.
      */
     public List<EndedCall> goodDuringMiss() {
+        long began = beginOfMiss();
+        return good().stream().filter(call -> call.startedNanos() - began >= 0).toList();
+    }
+
+    /** Returns some of the recorded calls that met the target and ended before calls began to miss the target. */
+    List<EndedCall> goodBeforeMiss() {
+        long began = beginOfMiss();
+        return evidence.earlierGood().stream()
+                .filter(call -> call.endedNanos() - began < 0)
+                .toList();
+    }
+
+    private long beginOfMiss() {
         // The latest end of a late call is used as the current time, because at least one late call has just ended or
         // is still running.
         long now =
                 evidence.bad().stream().mapToLong(EndedCall::endedNanos).max().orElse(0);
-        return good().stream()
-                .filter(call -> call.startedNanos() - (now - evidence.missedNanos()) >= 0)
-                .toList();
+        return now - evidence.missedNanos();
     }
 
     long targetNanos() {
