@@ -445,7 +445,8 @@ public final class Diagnostician {
                 records.answers(surroundings.answers(), surroundings.servers()),
                 rates.between(start, current, seconds, records.limits(), now - sinceNanos),
                 surroundings.timeLimits(),
-                outside(now));
+                outside(now),
+                process.openFiles());
         Ranking ranking = new Ranking(evidence, now);
         boolean isRequested = seen.isCollecting() && CollectorText.REQUESTED.equals(seen.collectionCause());
         if (isRequested && recording.maySearch(now, sinceNanos, seen)) {
@@ -463,7 +464,9 @@ public final class Diagnostician {
 
     private Diagnosis withIgnored(Diagnosis diagnosis) {
         String ignored = hungCalls.ignored();
-        return ignored.isEmpty() ? diagnosis : diagnosis.withNote(ignored);
+        String files = process.openFiles().warning();
+        Diagnosis noted = ignored.isEmpty() ? diagnosis : diagnosis.withNote(ignored);
+        return files.isEmpty() || noted.text().contains(files) ? noted : noted.withNote(files);
     }
 
     /** Returns the current times of operations run by threads that serve no call. */

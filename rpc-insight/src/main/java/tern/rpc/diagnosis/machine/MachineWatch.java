@@ -52,6 +52,7 @@ public final class MachineWatch implements ProcessWatch {
     private final Deque<Look> looks = new ArrayDeque<>();
     private Look last;
     private Machine latest = Machine.UNKNOWN;
+    private final OpenFileWatch files = new OpenFileWatch(Path.of("/"));
     private int untilSearch; // the number of readings until the collector's threads are looked up again
 
     public MachineWatch() {
@@ -90,6 +91,7 @@ public final class MachineWatch implements ProcessWatch {
     public void start() {
         collectors.start();
         hiccups.start();
+        files.start();
     }
 
     @Override
@@ -97,6 +99,12 @@ public final class MachineWatch implements ProcessWatch {
         hiccups.stop();
         explicit.stop();
         collectors.stop();
+        files.stop();
+    }
+
+    @Override
+    public OpenFileUse openFiles() {
+        return files.use();
     }
 
     @Override
@@ -115,6 +123,7 @@ public final class MachineWatch implements ProcessWatch {
         if (now - last.at < MIN_NANOS) {
             return latest;
         }
+        files.second(now);
         if (hiccups.between(last.at, now, collectors).of(Part.of(Part.Kind.JVM_PAUSE)) > 0) {
             operations.read();
         }

@@ -113,6 +113,7 @@ public final class SymptomRules extends Rule {
         processors.passOnToOwnCode();
         new CommonDelays(evidence, operations, counts).passOn(excess, byCause);
         new OnePeer(this, counts).merge();
+        new FullFilesRule(this).merge();
     }
 
     /**

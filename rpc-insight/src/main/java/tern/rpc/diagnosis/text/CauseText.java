@@ -27,6 +27,7 @@ import tern.rpc.diagnosis.excess.RejectedTasks;
 import tern.rpc.diagnosis.excess.RepeatedTransactions;
 import tern.rpc.diagnosis.excess.TimeOuts;
 import tern.rpc.diagnosis.failure.FailurePart;
+import tern.rpc.diagnosis.failure.FullFiles;
 import tern.rpc.diagnosis.failure.ServerRefusals;
 import tern.rpc.diagnosis.machine.BackgroundThreads;
 import tern.rpc.diagnosis.machine.Machine;
@@ -261,7 +262,9 @@ public final class CauseText {
                     CLASS_INITIALIZATION,
                     NATIVE,
                     ELSEWHERE,
-                    FAILURE -> codeText.describe(part);
+                    FAILURE -> FullFiles.isOne(part)
+                    ? new FullFilesText(evidence, excess).describe(part)
+                    : codeText.describe(part);
             case TIMEOUT -> timeOut(part);
             case LIMIT -> new LimitText(evidence, excess).describe(part);
             case CALLER -> caller(part);
