@@ -176,7 +176,7 @@ public final class Changes {
                 .filter(part -> counts.areNew(part) || counts.areMore(part))
                 .sorted(Comparator.comparingDouble(part -> -perCall.now(phase, part.name())))
                 .limit(MAX_OPERATIONS)
-                .map(part -> "changed  " + part.name() + ": " + counts.numbers(part))
+                .map(part -> "changed  " + part.name() + ": " + counts.text().numbers(part))
                 .toList();
     }
 

@@ -153,7 +153,7 @@ public final class ExcessTime {
     }
 
     /** Returns the recorded calls in the observed period that met the latency target. */
-    List<EndedCall> good() {
+    public List<EndedCall> good() {
         return evidence.good();
     }
 
@@ -182,12 +182,12 @@ public final class ExcessTime {
         return now - evidence.missedNanos();
     }
 
-    long targetNanos() {
+    public long targetNanos() {
         return evidence.targetNanos();
     }
 
     /** Returns whether a property sets a time limit that may have ended an operation of the given time. */
-    boolean isOfTimeLimit(Phase phase, double nanos) {
+    public boolean isOfTimeLimit(Phase phase, double nanos) {
         return evidence.limits().stream().anyMatch(limit -> limit.mayEnd(phase, nanos));
     }
 

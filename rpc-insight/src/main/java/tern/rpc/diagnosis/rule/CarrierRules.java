@@ -81,7 +81,7 @@ final class CarrierRules {
     private boolean isLateLock(Part part) {
         return part.kind() == Kind.LOCK
                 && part.name().contains(StackReader.WANTED)
-                && excess.samples.ownerOf(part) == null
+                && excess.samples.owners().ownerOf(part) == null
                 && excess.ofMethodsWith(part).of(WAIT) >= MUCH * byCause.of(part)
                 && excess.accountOfCallsWith(part).of(part) <= FAR_LONGER * waitNanos();
     }
