@@ -15,7 +15,6 @@ import tern.rpc.diagnosis.rule.HolderRules;
 import tern.rpc.diagnosis.sample.LikelyHolders;
 import tern.rpc.diagnosis.sample.LockedWork;
 import tern.rpc.diagnosis.sample.LockingThreads;
-import tern.rpc.diagnosis.sample.TaskWatch;
 import tern.rpc.diagnosis.stack.FileLocks;
 import tern.rpc.diagnosis.stack.Hints;
 import tern.rpc.diagnosis.stack.JdkLocks;
@@ -117,7 +116,7 @@ final class LockText {
                 : null;
     }
 
-    private List<String> facts(Part part, @Nullable StackTraceElement line, TaskWatch.@Nullable Holder holder) {
+    private List<String> facts(Part part, @Nullable StackTraceElement line, LockingThreads.@Nullable Holder holder) {
         List<String> facts = new ArrayList<>();
         String thread = excess.samples.owners().ownerOf(part);
         if (thread != null) {

@@ -9,7 +9,6 @@ import org.junit.jupiter.api.Test;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.DiagnosisText;
 import tern.rpc.diagnosis.SampledCalls;
-import tern.rpc.diagnosis.Shop;
 import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.diagnosis.machine.OpenFileUse;
 import tern.rpc.evidence.OpenFiles;
