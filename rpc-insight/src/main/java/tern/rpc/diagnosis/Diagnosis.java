@@ -111,8 +111,7 @@ public record Diagnosis(
     Diagnosis withRefusedOrFailed(List<String> lines) {
         StringBuilder all = new StringBuilder(text);
         lines.forEach(line -> all.append("  ").append(line).append('\n'));
-        return new Diagnosis(
-                state, all.toString(), miss, causes, accountMs, unexplainedMs, missing, lines);
+        return new Diagnosis(state, all.toString(), miss, causes, accountMs, unexplainedMs, missing, lines);
     }
 
     private Diagnosis withText(String changed) {

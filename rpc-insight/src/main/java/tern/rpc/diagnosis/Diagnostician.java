@@ -489,8 +489,6 @@ public final class Diagnostician {
 
     private Diagnosis healthy(Machine seen) {
         Diagnosis healthy = Diagnosis.healthy(Duration.ofNanos(targetNanos));
-        return fillingHeap
-                .added(healthy, seen, sampler.samples().values())
-                .withRefusedOrFailed(lastMinute.lines());
+        return fillingHeap.added(healthy, seen, sampler.samples().values()).withRefusedOrFailed(lastMinute.lines());
     }
 }

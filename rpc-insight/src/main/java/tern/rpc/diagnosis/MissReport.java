@@ -255,12 +255,7 @@ final class MissReport {
             account.merge(label(part), times.of(part) / 1e6, Double::sum);
         }
         return Diagnosis.ofMiss(
-                DiagnosisText.of(miss, causes, account),
-                miss,
-                causes,
-                account,
-                times.of(Account.OWN) / 1e6,
-                missing);
+                DiagnosisText.of(miss, causes, account), miss, causes, account, times.of(Account.OWN) / 1e6, missing);
     }
 
     private static History.Episode episode(Diagnosis diagnosis, Instant now) {

@@ -1,11 +1,11 @@
 package tern.rpc.evidence;
 
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.nio.file.Path;
 
 /** Reads the peers of TCP sockets from {@code /proc/self/net/tcp} and {@code tcp6}. */
 final class SocketTable {

@@ -68,7 +68,10 @@ class LastMinuteTest {
                 .isEqualTo(HEALTHY
                         + "  refused  6 of 6,006 calls in the last minute: more calls were running or waiting than"
                         + " rpc.server.max-concurrency=1 allows\n");
-        assertThat(shop.diagnosis().refusedOrFailed()).singleElement().asString().startsWith("refused  6 of 6,006");
+        assertThat(shop.diagnosis().refusedOrFailed())
+                .singleElement()
+                .asString()
+                .startsWith("refused  6 of 6,006");
     }
 
     @ParameterizedTest
@@ -89,7 +92,9 @@ class LastMinuteTest {
         shop.healthy(USUAL);
         minuteWithRefusals(reason);
 
-        assertThat(shop.diagnosis().text()).startsWith(HEALTHY + "  refused  6 of").contains(text);
+        assertThat(shop.diagnosis().text())
+                .startsWith(HEALTHY + "  refused  6 of")
+                .contains(text);
     }
 
     @Test
@@ -125,8 +130,9 @@ class LastMinuteTest {
 
         assertThat(shop.diagnosis().state()).isEqualTo(Diagnosis.State.HEALTHY);
         assertThat(shop.diagnosis().text())
-                .matches(HEALTHY
-                        + "  failed   6 of 6,000 calls in the last minute: IllegalStateException in Orders\\.closed:\\d+\n");
+                .matches(
+                        HEALTHY
+                                + "  failed   6 of 6,000 calls in the last minute: IllegalStateException in Orders\\.closed:\\d+\n");
     }
 
     @Test
@@ -190,6 +196,9 @@ class LastMinuteTest {
         });
 
         assertThat(shop.diagnosis().state()).isEqualTo(Diagnosis.State.HEALTHY);
-        assertThat(shop.diagnosis().refusedOrFailed()).singleElement().asString().startsWith("failed   60 of 17,900");
+        assertThat(shop.diagnosis().refusedOrFailed())
+                .singleElement()
+                .asString()
+                .startsWith("failed   60 of 17,900");
     }
 }

@@ -74,8 +74,8 @@ class RefusedCallsTest {
     private void workers(int active, int waiting, String maxConcurrency) {
         PoolSnapshot workers = PoolSnapshot.builder("workers", PoolKind.WORKERS, 200)
                 .now(active, 200 - active, waiting)
-                .settings(List.of(
-                        new PoolSetting("rpc.server.max-concurrency", maxConcurrency, PoolSetting.Source.USER)))
+                .settings(
+                        List.of(new PoolSetting("rpc.server.max-concurrency", maxConcurrency, PoolSetting.Source.USER)))
                 .build();
         shop.pools.add(() -> workers);
     }

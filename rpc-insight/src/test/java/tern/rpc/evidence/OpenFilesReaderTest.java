@@ -13,7 +13,8 @@ import tern.rpc.evidence.OpenFiles.Target;
 
 class OpenFilesReaderTest {
 
-    private static final String HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt uid\n";
+    private static final String HEAD =
+            "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt uid\n";
 
     @TempDir
     private Path root;
@@ -24,9 +25,7 @@ class OpenFilesReaderTest {
     void createFolders() throws IOException {
         Files.createDirectories(root.resolve("proc/self/fd"));
         Files.createDirectories(root.resolve("proc/self/net"));
-        write(
-                "limits",
-                """
+        write("limits", """
                 Limit                     Soft Limit           Hard Limit           Units
                 Max open files            260                  4096                 files
                 """);
@@ -43,8 +42,8 @@ class OpenFilesReaderTest {
     }
 
     private static String row(String local, String remote, String state, int inode) {
-        return "   0: " + local + " " + remote + " " + state
-                + " 00000000:00000000 00:00000000 00000000  1000        0 " + inode + " 1 0000000000000000 20 4 30 10 -1\n";
+        return "   0: " + local + " " + remote + " " + state + " 00000000:00000000 00:00000000 00000000  1000        0 "
+                + inode + " 1 0000000000000000 20 4 30 10 -1\n";
     }
 
     private OpenFiles read() {
@@ -61,7 +60,8 @@ class OpenFilesReaderTest {
         open(1, "socket:[104]");
         write(
                 "net/tcp",
-                HEAD + row("0100007F:9C40", "0100007F:26B7", "01", 101)
+                HEAD
+                        + row("0100007F:9C40", "0100007F:26B7", "01", 101)
                         + row("0100007F:9C41", "0100007F:26B7", "08", 102)
                         + row("0100007F:9C42", "0700000A:0050", "01", 103));
 
@@ -79,13 +79,14 @@ class OpenFilesReaderTest {
         open(1, "socket:[3]");
         write(
                 "net/tcp6",
-                HEAD + row("00000000000000000000000000000000:1F90", "00000000000000000000000000000000:0000", "0A", 1)
+                HEAD
+                        + row("00000000000000000000000000000000:1F90", "00000000000000000000000000000000:0000", "0A", 1)
+                        + row("0000000000000000FFFF00000100007F:1F90", "0000000000000000FFFF00000100007F:9C40", "01", 2)
                         + row(
-                                "0000000000000000FFFF00000100007F:1F90",
-                                "0000000000000000FFFF00000100007F:9C40",
+                                "00000000000000000000000001000000:1F90",
+                                "00000000000000000000000001000000:9C41",
                                 "01",
-                                2)
-                        + row("00000000000000000000000001000000:1F90", "00000000000000000000000001000000:9C41", "01", 3));
+                                3));
 
         assertThat(read().targets())
                 .containsExactly(
@@ -99,8 +100,13 @@ class OpenFilesReaderTest {
         open(1, "socket:[2]");
         write(
                 "net/tcp6",
-                HEAD + row("0000000000000000FFFF00000100007F:9C40", "0000000000000000FFFF00000100007F:26B7", "01", 1)
-                        + row("00000000000000000000000001000000:9C41", "00000000000000000000000001000000:26B7", "01", 2));
+                HEAD
+                        + row("0000000000000000FFFF00000100007F:9C40", "0000000000000000FFFF00000100007F:26B7", "01", 1)
+                        + row(
+                                "00000000000000000000000001000000:9C41",
+                                "00000000000000000000000001000000:26B7",
+                                "01",
+                                2));
 
         assertThat(read().targets())
                 .extracting(Target::name)

@@ -141,8 +141,8 @@ public final class Changes {
             for (NamedTimes.Entry entry : counted.call().ledger().named()) {
                 if (entry.kind() == phase) {
                     all += entry.count();
-                    boolean isUnusual = OperationNames.isFailing(entry.name())
-                            && operations.usualNamed(phase, entry.name()) < 0;
+                    boolean isUnusual =
+                            OperationNames.isFailing(entry.name()) && operations.usualNamed(phase, entry.name()) < 0;
                     failed += isUnusual ? entry.count() : 0;
                 }
             }

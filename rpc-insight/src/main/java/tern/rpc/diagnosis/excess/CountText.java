@@ -25,7 +25,10 @@ public final class CountText {
 
     /** Returns text that compares the current number of the given operations per call with the usual number. */
     public String numbers(Part part) {
-        return counts(part.kind(), OperationCounts.name(part), perCall.methodsThatRun(OperationCounts.phase(part), OperationCounts.name(part)));
+        return counts(
+                part.kind(),
+                OperationCounts.name(part),
+                perCall.methodsThatRun(OperationCounts.phase(part), OperationCounts.name(part)));
     }
 
     /** Returns text that compares the current number of redirected exchanges per call with the usual number. */

@@ -27,8 +27,7 @@ public final class FillingOperations {
     private final OperationCounts counts;
     private final OperationsPerCall perCall;
 
-    public FillingOperations(
-            Evidence evidence, ExcessTime excess, Operations operations, OperationCounts counts) {
+    public FillingOperations(Evidence evidence, ExcessTime excess, Operations operations, OperationCounts counts) {
         this.evidence = evidence;
         this.operations = operations;
         this.counts = counts;

@@ -78,8 +78,7 @@ final class TimeOutText {
                 + failed.calls() + " of " + excess.accounts.size() + " recorded late or failed calls";
     }
 
-    TooShort tooShort(
-            Part part, Phase phase, TimedOutCalls failed, double timeout, String times, AnswerTimes answers) {
+    TooShort tooShort(Part part, Phase phase, TimedOutCalls failed, double timeout, String times, AnswerTimes answers) {
         String place = placeOf(part, phase, failed);
         return new TooShort(
                 part.name(),

@@ -292,7 +292,8 @@ public final class TimeOuts {
      * it, the measured time. On a busy machine, threads continue late after a timeout, so the shorter measured times are
      * more exact.
      */
-    private static double timeoutNanos(Part part, Phase phase, TimedOutCalls failed, double usually, double usualCount) {
+    private static double timeoutNanos(
+            Part part, Phase phase, TimedOutCalls failed, double usually, double usualCount) {
         double stated = quartile(failed.ended().stream().mapToDouble(StatedLimits::nanos));
         return stated > 0
                 ? stated

@@ -21,7 +21,8 @@ public final class FullFiles {
     /** Returns whether the failure is one of these failures, or all of them together. */
     public static boolean isOne(Part failure) {
         return failure.equals(ALL)
-                || (failure.kind() == Kind.FAILURE && ONE.matcher(failure.name()).find());
+                || (failure.kind() == Kind.FAILURE
+                        && ONE.matcher(failure.name()).find());
     }
 
     /** Returns the kind of what the code wanted to open; null if the exception does not show it. */

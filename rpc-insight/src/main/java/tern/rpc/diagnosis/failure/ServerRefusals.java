@@ -95,8 +95,7 @@ public final class ServerRefusals {
             case CONNECTION ->
                 "one connection had more unanswered calls than rpc.limits.max-calls-per-connection allows";
             case Part.UNREAD -> "the caller read its answers too slowly (rpc.limits.max-unsent-answers)";
-            default ->
-                reason.startsWith(Part.STATUS) ? "the application answered them with " + reason : reason;
+            default -> reason.startsWith(Part.STATUS) ? "the application answered them with " + reason : reason;
         };
     }
 

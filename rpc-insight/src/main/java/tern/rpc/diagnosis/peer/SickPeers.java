@@ -37,11 +37,7 @@ public final class SickPeers {
     private final PeerFailures failures;
 
     public SickPeers(
-            Evidence evidence,
-            ExcessTime excess,
-            Operations operations,
-            OperationCounts counts,
-            TimesByCause byCause) {
+            Evidence evidence, ExcessTime excess, Operations operations, OperationCounts counts, TimesByCause byCause) {
         this.excess = excess;
         this.operations = operations;
         this.counts = counts;

@@ -15,8 +15,8 @@ import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.calls.Baseline;
 import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.excess.RepeatedOperations;
-import tern.rpc.diagnosis.peer.SilentPeers;
 import tern.rpc.diagnosis.excess.TimesByCause;
+import tern.rpc.diagnosis.peer.SilentPeers;
 import tern.rpc.diagnosis.pool.PeerKinds;
 import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.sample.CallSamples;
@@ -225,8 +225,9 @@ public final class HolderRules extends Rule {
                     ? null
                     : Operations.phase(work.get(0).kind());
         }
-        Kind work =
-                part.kind() == Kind.LOCK && !JdkLocks.isNeverReleased(part) ? excess.samples.owners().ownersWorkIn(part) : null;
+        Kind work = part.kind() == Kind.LOCK && !JdkLocks.isNeverReleased(part)
+                ? excess.samples.owners().ownersWorkIn(part)
+                : null;
         return work == null ? null : Operations.phase(work);
     }
 
@@ -276,7 +277,9 @@ public final class HolderRules extends Rule {
      */
     private @Nullable Phase ownersIn(Part part) {
         if (part.kind() == Kind.LOCK) {
-            return JdkLocks.isNeverReleased(part) || FileLocks.isOne(part) ? null : excess.samples.owners().ownersIn(part);
+            return JdkLocks.isNeverReleased(part) || FileLocks.isOne(part)
+                    ? null
+                    : excess.samples.owners().ownersIn(part);
         }
         LikelyHolders.Activity activity = holdersOf(part, excess.samples);
         return activity == null || !activity.phase().isOperation() ? null : activity.phase();
@@ -319,7 +322,8 @@ public final class HolderRules extends Rule {
             return samples.owners().likelyHolders(part);
         }
         // If the application limits concurrent work with a Condition, stacks show only a wait for a signal.
-        LikelyHolders.Activity activity = isSignal(part, samples) ? samples.owners().likelyHolders(part) : null;
+        LikelyHolders.Activity activity =
+                isSignal(part, samples) ? samples.owners().likelyHolders(part) : null;
         return activity != null && activity.phase().isOperation() ? activity : null;
     }
 

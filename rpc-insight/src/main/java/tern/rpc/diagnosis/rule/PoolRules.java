@@ -98,8 +98,10 @@ final class PoolRules extends Rule {
                 pools.put(verdict.name(), isLeaked(verdict, operation) ? verdict.leaked() : verdict.heldByOthers());
                 continue;
             }
-            Part more = full ? new FillingOperations(evidence, excess, operations, counts)
-                            .of(verdict.pool(), byCause.only(TimesByCause::isLeaf)) : null;
+            Part more = full
+                    ? new FillingOperations(evidence, excess, operations, counts)
+                            .of(verdict.pool(), byCause.only(TimesByCause::isLeaf))
+                    : null;
             if (more != null) {
                 byCause.pour(part, byCause.only(more::equals), TimesByCause.WAIT_FOR + verdict.resource());
                 continue;

@@ -33,8 +33,7 @@ public final class LockOwners {
      * @param samples the samples of all calls, including those whose records were replaced
      * @param withoutThread the late or failed calls that have continued without a thread
      */
-    LockOwners(
-            Collection<List<Sample>> calls, Map<CallLedger, SampledCall> samples, List<SampledCall> withoutThread) {
+    LockOwners(Collection<List<Sample>> calls, Map<CallLedger, SampledCall> samples, List<SampledCall> withoutThread) {
         this.calls = calls;
         this.samples = samples;
         this.withoutThread = withoutThread;
@@ -191,7 +190,8 @@ public final class LockOwners {
      */
     @Nullable
     public StackTraceElement lineOfLikelyHolders(Part wait, LikelyHolders.Activity activity) {
-        return CallSamples.most(LikelyHolders.holders(wait, mayHold(wait)), sample -> activity.isIn(sample) ? sample.line() : null);
+        return CallSamples.most(
+                LikelyHolders.holders(wait, mayHold(wait)), sample -> activity.isIn(sample) ? sample.line() : null);
     }
 
     /**

@@ -261,9 +261,8 @@ public final class CauseText {
                     CLASS_INITIALIZATION,
                     NATIVE,
                     ELSEWHERE,
-                    FAILURE -> FullFiles.isOne(part)
-                    ? new FullFilesText(evidence, excess).describe(part)
-                    : codeText.describe(part);
+                    FAILURE ->
+                FullFiles.isOne(part) ? new FullFilesText(evidence, excess).describe(part) : codeText.describe(part);
             case TIMEOUT -> timeOut(part);
             case LIMIT -> new LimitText(evidence, excess).describe(part);
             case CALLER -> caller(part);
@@ -276,8 +275,8 @@ public final class CauseText {
     }
 
     private CauseDescription timeOut(Part part) {
-        boolean areRefused = part.name().equals(FailurePart.DEADLINE)
-                && evidence.refused().containsKey(ServerRefusals.DEADLINE);
+        boolean areRefused =
+                part.name().equals(FailurePart.DEADLINE) && evidence.refused().containsKey(ServerRefusals.DEADLINE);
         return areRefused ? new LimitText(evidence, excess).ofDeadline(part) : codeText.describe(part);
     }
 

@@ -94,7 +94,8 @@ final class CodeText {
         String calls = excess.samples.shownLineOf(part);
         String place = calls != null ? calls : line == null ? part.name() : ApplicationCode.shown(line);
         if (part.kind() == Part.Kind.LOCK) {
-            return new LockText(evidence, excess).describe(part, place, line, excess.samples.owners().ownersWorkIn(part));
+            return new LockText(evidence, excess)
+                    .describe(part, place, line, excess.samples.owners().ownersWorkIn(part));
         }
         String called = excess.samples.calledIn(part);
         if (part.kind() == Part.Kind.CLASS_INITIALIZATION) {

@@ -49,8 +49,10 @@ final class FullFilesText {
                 : new CauseDescription(
                         "FAILURE",
                         FullFiles.ALL.name() + ": " + leak.name(),
-                        Change.of(Where.CODE, close(leak, failures) + "; otherwise raise the limit (ulimit -n "
-                                + use.now().limit() + ")"),
+                        Change.of(
+                                Where.CODE,
+                                close(leak, failures) + "; otherwise raise the limit (ulimit -n "
+                                        + use.now().limit() + ")"),
                         facts);
     }
 

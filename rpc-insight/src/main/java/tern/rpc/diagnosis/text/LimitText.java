@@ -56,8 +56,7 @@ final class LimitText {
      * idle.
      */
     private CauseDescription ofServer(String reason) {
-        PoolSnapshot workers =
-                ServerRefusals.workers(evidence.pools().stream().map(ObservedPool::now));
+        PoolSnapshot workers = ServerRefusals.workers(evidence.pools().stream().map(ObservedPool::now));
         String limit = ServerRefusals.maxConcurrency(workers);
         List<String> facts = new ArrayList<>();
         facts.add(refused(reason));

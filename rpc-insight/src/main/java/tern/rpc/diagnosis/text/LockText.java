@@ -63,7 +63,8 @@ final class LockText {
             facts.add("held     most likely by calls in " + ApplicationCode.shown(held));
         }
         Part.Kind known = work == null && likely != null ? likely.part().kind() : work;
-        String meanwhile = LockedWork.advice(holder != null ? evidence.tasks().locking().workAt(holder) : known);
+        String meanwhile =
+                LockedWork.advice(holder != null ? evidence.tasks().locking().workAt(holder) : known);
         String permits = areLost(part, held)
                 ? "release each permit in a finally block, also if code fails or returns early: no sample of the calls"
                         + " that wait found a call or thread that holds a permit, so permits were most likely not given"

@@ -27,7 +27,8 @@ final class MoreText {
                             + ": it was cleared, its entries expire at once, it is too small, its"
                             + " keys have changed, or its server has lost them, so check its keys, its life time and"
                             + " who empties it; calls run " + part.name() + " "
-                            + counts.text().moreOften(part) + " (" + counts.text().numbers(part)
+                            + counts.text().moreOften(part) + " ("
+                            + counts.text().numbers(part)
                             + "); a different pool size does not help");
         }
         return Change.of(
@@ -55,8 +56,8 @@ final class MoreText {
     /** Returns text to append to the advice about many operations, if calls usually run far fewer operations. */
     static String usuallyFewer(OperationCounts counts, Part part) {
         if (counts.areMore(part)) {
-            return "; calls run it " + counts.text().moreOften(part) + " (" + counts.text().numbers(part)
-                    + "), so a cache in front of it may no longer hold the values";
+            return "; calls run it " + counts.text().moreOften(part) + " ("
+                    + counts.text().numbers(part) + "), so a cache in front of it may no longer hold the values";
         }
         return counts.areNew(part)
                 ? "; calls do not usually run it, so new code runs it, or a cache in front of it no longer holds the"

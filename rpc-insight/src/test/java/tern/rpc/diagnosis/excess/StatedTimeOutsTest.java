@@ -23,7 +23,8 @@ class StatedTimeOutsTest {
         Consumer<Shop.Steps> search = call -> {
             call.own(2);
             for (int i = 0; i < 4; i++) {
-                call.in(Phase.RPC, "ReservationDesk.availability at 127.0.0.1:9201", 6).in(Phase.RPC, quote, 4);
+                call.in(Phase.RPC, "ReservationDesk.availability at 127.0.0.1:9201", 6)
+                        .in(Phase.RPC, quote, 4);
             }
         };
         Shop calling = new Shop().healthy(search);
@@ -53,7 +54,8 @@ class StatedTimeOutsTest {
                 .startsWith("set a longer timeout for " + quote)
                 .contains("it ends after 3.0 ms and usually takes 4.0 ms")
                 .contains("the timeout is 3 ms (CallOptions.timeout)");
-        assertThat(first.evidence()).contains("usually  4.0 ms (p50) and 4.0 ms (p99) before calls began to miss the target");
+        assertThat(first.evidence())
+                .contains("usually  4.0 ms (p50) and 4.0 ms (p99) before calls began to miss the target");
     }
 
     /** An exception with the same simple name as the one that Spring's HTTP clients throw. */
@@ -68,7 +70,8 @@ class StatedTimeOutsTest {
     @Test
     void exchangeThatTheExceptionNamesHasTimedOutAlthoughAnotherOneTookLonger() {
         Shop calling = new Shop()
-                .healthy(call -> call.own(2).in(Phase.HTTP, "GET stock:80", 40).in(Phase.HTTP, "GET rates:80/quote", 20));
+                .healthy(call ->
+                        call.own(2).in(Phase.HTTP, "GET stock:80", 40).in(Phase.HTTP, "GET rates:80/quote", 20));
         for (int i = 0; i < 6; i++) {
             calling.second(() -> {
                 for (int call = 0; call < 40; call++) {
@@ -150,7 +153,9 @@ class StatedTimeOutsTest {
         }
 
         Cause first = first(caching.diagnosis());
-        assertThat(DiagnosisText.title(first)).as(caching.diagnosis().text()).isEqualTo("TIMEOUT TOO SHORT: GET user:*");
+        assertThat(DiagnosisText.title(first))
+                .as(caching.diagnosis().text())
+                .isEqualTo("TIMEOUT TOO SHORT: GET user:*");
         assertThat(first.change().text()).contains("it ends after 3.0 ms and usually takes 8.0 ms");
     }
 }

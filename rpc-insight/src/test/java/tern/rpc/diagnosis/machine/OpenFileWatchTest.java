@@ -49,7 +49,8 @@ class OpenFileWatchTest {
         OpenFileUse use = watch.use();
         assertThat(use.leak()).isNotNull();
         assertThat(use.leak().name()).isEqualTo("file /data/proofs/2");
-        assertThat(use.line()).startsWith("open     85 of 100 files and sockets: 45 file /data/proofs/2 (0 before 2 min)");
+        assertThat(use.line())
+                .startsWith("open     85 of 100 files and sockets: 45 file /data/proofs/2 (0 before 2 min)");
     }
 
     @Test
@@ -60,7 +61,8 @@ class OpenFileWatchTest {
         watch.second(minutes(1));
 
         assertThat(watch.use().leak().name()).isEqualTo("pipes");
-        assertThat(watch.use().line()).isEqualTo("open     90 of 100 files and sockets: 80 pipes, 10 file /app/lib/a.jar");
+        assertThat(watch.use().line())
+                .isEqualTo("open     90 of 100 files and sockets: 80 pipes, 10 file /app/lib/a.jar");
         assertThat(watch.use().warning()).endsWith("at the limit (ulimit -n), nothing can be opened");
     }
 
