@@ -18,8 +18,8 @@ import tern.rpc.diagnosis.cause.Cause;
  *     values add up to the call's total time
  * @param unexplainedMs the time that no evidence explains, in milliseconds
  * @param missing the evidence that the operating system does not provide
- * @param refusedOrFailed why calls were refused or failed in the last minute although calls meet the target, one line for
- *     each reason; empty if the state is not {@link State#HEALTHY}
+ * @param refusedOrFailed why calls were refused or failed in the last minute although calls meet the target, one line
+ *     for each reason; empty if the state is not {@link State#HEALTHY}
  */
 public record Diagnosis(
         State state,

@@ -19,8 +19,8 @@ import tern.rpc.diagnosis.failure.ServerRefusals;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
- * Counts the calls that were refused or failed in the last minute, by reason. A small share of such calls is no miss, so
- * the diagnosis of healthy calls names their reasons. Not thread-safe: only the diagnosis thread uses it.
+ * Counts the calls that were refused or failed in the last minute, by reason. A small share of such calls is no miss,
+ * so the diagnosis of healthy calls names their reasons. Not thread-safe: only the diagnosis thread uses it.
  */
 final class LastMinute {
 
@@ -28,7 +28,9 @@ final class LastMinute {
 
     private static final int MAX_LINES = 5;
 
-    /** The exceptions of at most {@value} calls are read in each second. They stand for all failed calls of the second. */
+    /**
+     * The exceptions of at most {@value} calls are read in each second. They stand for all failed calls of the second.
+     */
     private static final int MAX_READ = 32;
 
     private final CallRecords records;

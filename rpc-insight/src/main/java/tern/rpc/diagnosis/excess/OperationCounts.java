@@ -87,7 +87,6 @@ public final class OperationCounts {
     private static final double MOSTLY = 0.6;
 
     private final Evidence evidence;
-    private final ExcessTime excess;
     private final Operations operations;
     private final OperationsPerCall perCall;
     private final CachedOperations caches;
@@ -95,7 +94,6 @@ public final class OperationCounts {
 
     public OperationCounts(Evidence evidence, ExcessTime excess, Operations operations) {
         this.evidence = evidence;
-        this.excess = excess;
         this.operations = operations;
         this.perCall = new OperationsPerCall(evidence, excess, operations);
         this.caches = new CachedOperations(evidence, excess);

@@ -17,7 +17,7 @@ import tern.rpc.diagnosis.failure.FailurePart;
 import tern.rpc.diagnosis.failure.TimeLimit;
 import tern.rpc.diagnosis.failure.WaitLimits;
 
-/** Creates the texts about timeouts that are too short: the time, the usual times, and the place that sets the timeout. */
+/** Creates the texts about timeouts that are too short: the limit, the usual times, and the place that sets the limit. */
 final class TimeOutText {
 
     /** The places where the limits of timeouts are set, by the simple name of the timeout's exception. */

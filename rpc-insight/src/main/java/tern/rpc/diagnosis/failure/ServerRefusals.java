@@ -70,6 +70,7 @@ public final class ServerRefusals {
     private static boolean isBelowWorkers(@Nullable PoolSnapshot workers) {
         PoolSetting limit = workers == null ? null : setting(workers, MAX_CONCURRENCY);
         return limit != null
+                && workers != null
                 && limit.value().chars().allMatch(Character::isDigit)
                 && Integer.parseInt(limit.value()) <= workers.max();
     }
@@ -79,7 +80,7 @@ public final class ServerRefusals {
         return values(workers, MAX_CONCURRENCY);
     }
 
-    /** Returns why the server, or the application in its place, refused calls: the limit, where it is set and its value. */
+    /** Returns why the server or the application refused calls: the limit, where it is set, and its value. */
     public static String text(String reason, @Nullable PoolSnapshot workers) {
         return switch (reason) {
             case LIMIT -> "more calls were running or waiting than " + maxConcurrency(workers) + " allows";

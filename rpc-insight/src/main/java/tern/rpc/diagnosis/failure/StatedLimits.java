@@ -21,7 +21,7 @@ public final class StatedLimits {
 
     private StatedLimits() {}
 
-    /** Returns the time limit that ended an operation of the call, in nanoseconds; -1 if the exceptions do not state it. */
+    /** Returns the time limit that ended an operation of the call, in nanoseconds; -1 if no exception states it. */
     public static double nanos(EndedCall call) {
         Throwable failure = call.failure();
         if (failure == null) {

@@ -59,7 +59,7 @@ public record OpenFileUse(OpenFiles now, OpenFiles before, long seconds) {
         return target.count() - before.countOf(target.name());
     }
 
-    /** Returns text with the number of open files with the given target, and with their earlier number if it is known. */
+    /** Returns text with the number of open files with the given target, and with their earlier number if known. */
     public String count(Target target) {
         int earlier = before.open() < 0 ? target.count() : before.countOf(target.name());
         return target.count() + " " + target.name()

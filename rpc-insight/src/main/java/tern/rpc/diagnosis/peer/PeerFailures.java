@@ -26,8 +26,8 @@ final class PeerFailures {
     }
 
     /**
-     * Returns the failures of the peer, most expensive first. Exceptions of the peer's code are left out, because each of
-     * them may need its own change.
+     * Returns the failures of the peer, most expensive first. Exceptions of the peer's code are left out, because each
+     * of them may need its own change.
      *
      * @param kind the kind of the operations on the peer
      */

@@ -24,7 +24,8 @@ import tern.rpc.pool.ApplicationCode;
 
 /**
  * Samples the threads that serve no call, while calls wait for results or for locks with unknown owners. Reads at most
- * {@value OtherThreads#MAX_THREADS} stacks of platform threads, at most twice a second. Not thread-safe: only one thread uses it.
+ * {@value OtherThreads#MAX_THREADS} stacks of platform threads, at most twice a second. Not thread-safe: only one
+ * thread uses it.
  */
 public final class TaskWatch {
 

@@ -86,7 +86,7 @@ final class HeldResources {
                 held == null ? change : Change.of(change.where(), "do not hold " + held + "; " + change.text()), part);
     }
 
-    /** Returns the lock, the rows or the pool that other calls wait for, and the advice about it; null if there is none. */
+    /** Returns the lock, rows or pool that other calls wait for, and the advice about it; null if there is none. */
     private @Nullable String held(Part part) {
         String held = null;
         for (Symptom symptom : symptoms.getOrDefault(part, List.of())) {
@@ -149,7 +149,7 @@ final class HeldResources {
                                 + change.text());
     }
 
-    /** Returns the advice for permits that are held while an operation fails and is repeated; empty if there are none. */
+    /** Returns the advice for permits that are held while an operation is repeated; empty if there are none. */
     private String permitOfFailure(Part part) {
         Symptom permit = permit(part);
         return permit == null

@@ -52,7 +52,7 @@ final class LimitText {
     }
 
     /**
-     * Returns the cause description for calls that the limit on concurrent calls of the server refuses while workers are
+     * Returns the cause description for calls that the server's limit on concurrent calls refuses while workers are
      * idle.
      */
     private CauseDescription ofServer(String reason) {
@@ -84,8 +84,8 @@ final class LimitText {
     }
 
     /**
-     * Returns the cause description for calls that were refused because their deadline had passed, although workers were
-     * idle.
+     * Returns the cause description for calls that were refused because their deadline had passed, although workers
+     * were idle.
      */
     CauseDescription ofDeadline(Part part) {
         return new CauseDescription(
