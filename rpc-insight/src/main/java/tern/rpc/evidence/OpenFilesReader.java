@@ -65,7 +65,9 @@ public final class OpenFilesReader {
                 links.add(link);
             }
         }
-        return new OpenFiles(limit(), names.length, targets(links, step));
+        // The list also contains the folder that was read, which is closed by now.
+        int open = step == 1 ? links.size() : names.length;
+        return new OpenFiles(limit(), open, targets(links, step));
     }
 
     private @Nullable String link(String number) {

@@ -63,7 +63,7 @@ public record OpenFileUse(OpenFiles now, OpenFiles before, long seconds) {
     public String count(Target target) {
         int earlier = before.open() < 0 ? target.count() : before.countOf(target.name());
         return target.count() + " " + target.name()
-                + (earlier == target.count() ? "" : " (" + earlier + " before " + time() + ")");
+                + (earlier == target.count() ? "" : " (" + time() + " before: " + earlier + ")");
     }
 
     private String time() {

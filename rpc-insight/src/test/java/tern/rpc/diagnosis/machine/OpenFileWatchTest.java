@@ -50,7 +50,7 @@ class OpenFileWatchTest {
         assertThat(use.leak()).isNotNull();
         assertThat(use.leak().name()).isEqualTo("file /data/proofs/2");
         assertThat(use.line())
-                .startsWith("open     85 of 100 files and sockets: 45 file /data/proofs/2 (0 before 2 min)");
+                .startsWith("open     85 of 100 files and sockets: 45 file /data/proofs/2 (2 min before: 0)");
     }
 
     @Test

@@ -52,13 +52,13 @@ class FullFilesTextTest {
                 .containsExactly("FAILURE: Too many open files: sockets to 127.0.0.1:9911");
         assertThat(causes.get(0).change().text())
                 .isEqualTo("close the sockets to 127.0.0.1:9911 after use, or use one client with a pool, most likely"
-                        + " opened in Notices.run:63: 150 sockets to 127.0.0.1:9911 (12 before 8 min); the peer has"
+                        + " opened in Notices.run:63: 150 sockets to 127.0.0.1:9911 (8 min before: 12); the peer has"
                         + " closed 140 of them already, and this process has not; otherwise raise the limit (ulimit"
                         + " -n 260)");
         assertThat(causes.get(0).evidence())
                 .contains(
-                        "open     260 of 260 files and sockets: 150 sockets to 127.0.0.1:9911 (12 before 8 min), 41 files"
-                                + " in /app/lib (0 before 8 min)",
+                        "open     260 of 260 files and sockets: 150 sockets to 127.0.0.1:9911 (8 min before: 12), 41 files"
+                                + " in /app/lib (8 min before: 0)",
                         "fails    50 % in FileSystemException in Proofs.run:28",
                         "fails    50 % in SocketException in Notices.run:63");
     }
