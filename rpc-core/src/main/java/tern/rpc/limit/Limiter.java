@@ -169,6 +169,11 @@ public final class Limiter {
         return current.describe() + ", set by " + (current.setBy().isEmpty() ? property : current.setBy());
     }
 
+    /** Returns whether the limit is a constant number. */
+    public boolean isFixed() {
+        return limit instanceof FixedLimit;
+    }
+
     /**
      * Replaces the limit. Admitted calls stay admitted, even if their number exceeds the new limit.
      *

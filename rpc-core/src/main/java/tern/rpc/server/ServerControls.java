@@ -30,6 +30,11 @@ public final class ServerControls {
         this.clock = clock;
     }
 
+    /** Returns the limit on admitted calls as a property contains it: a number, or {@code adaptive}. */
+    public String limit() {
+        return limiter.isFixed() ? String.valueOf(limiter.limit()) : "adaptive";
+    }
+
     /**
      * Replaces the limit on admitted calls.
      *

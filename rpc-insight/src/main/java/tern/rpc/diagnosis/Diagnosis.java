@@ -1,5 +1,6 @@
 package tern.rpc.diagnosis;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -17,6 +18,8 @@ import tern.rpc.diagnosis.cause.Cause;
  *     values add up to the call's total time
  * @param unexplainedMs the time that no evidence explains, in milliseconds
  * @param missing the evidence that the operating system does not provide
+ * @param refusedOrFailed why calls were refused or failed in the last minute although calls meet the target, one line
+ *     for each reason; empty if the state is not {@link State#HEALTHY}
  */
 public record Diagnosis(
         State state,
@@ -25,12 +28,14 @@ public record Diagnosis(
         List<Cause> causes,
         Map<String, Double> accountMs,
         double unexplainedMs,
-        List<String> missing) {
+        List<String> missing,
+        List<String> refusedOrFailed) {
 
     public Diagnosis {
         causes = List.copyOf(causes);
         accountMs = java.util.Collections.unmodifiableMap(new java.util.LinkedHashMap<>(accountMs));
         missing = List.copyOf(missing);
+        refusedOrFailed = List.copyOf(refusedOrFailed);
     }
 
     /** The state of an application's calls. */
@@ -72,15 +77,50 @@ public record Diagnosis(
         }
     }
 
+    /** Creates the diagnosis of calls that miss the target. */
+    static Diagnosis ofMiss(
+            String text,
+            Miss miss,
+            List<Cause> causes,
+            Map<String, Double> accountMs,
+            double unexplainedMs,
+            List<String> missing) {
+        return new Diagnosis(State.MISS, text, miss, causes, accountMs, unexplainedMs, missing, List.of());
+    }
+
+    /** Creates the diagnosis before enough calls have ended. */
+    static Diagnosis quiet() {
+        return calm(State.QUIET, "QUIET: fewer than 60 seconds with calls so far; too few for a diagnosis\n");
+    }
+
+    /** Creates the diagnosis of calls that meet the target. */
+    static Diagnosis healthy(Duration target) {
+        return calm(State.HEALTHY, "HEALTHY: calls are within the target of " + target.toMillis() + " ms\n");
+    }
+
+    private static Diagnosis calm(State state, String text) {
+        return new Diagnosis(state, text, null, List.of(), Map.of(), 0, List.of(), List.of());
+    }
+
     /** Returns a copy of this diagnosis with an additional line of text. */
     Diagnosis withNote(String line) {
-        return new Diagnosis(state, text + "  " + line + "\n", miss, causes, accountMs, unexplainedMs, missing);
+        return withText(text + "  " + line + "\n");
+    }
+
+    /** Returns a copy of this diagnosis with the reasons why calls were refused or failed in the last minute. */
+    Diagnosis withRefusedOrFailed(List<String> lines) {
+        StringBuilder all = new StringBuilder(text);
+        lines.forEach(line -> all.append("  ").append(line).append('\n'));
+        return new Diagnosis(state, all.toString(), miss, causes, accountMs, unexplainedMs, missing, lines);
+    }
+
+    private Diagnosis withText(String changed) {
+        return new Diagnosis(state, changed, miss, causes, accountMs, unexplainedMs, missing, refusedOrFailed);
     }
 
     /** Returns a copy of this diagnosis whose first line contains the age of the causes. */
     Diagnosis seenBefore(long seconds) {
-        String aged = text.replaceFirst("^(MISS since \\S+ \\(\\d+ s\\)) ", "$1, seen " + seconds + " s ago: ");
-        return new Diagnosis(state, aged, miss, causes, accountMs, unexplainedMs, missing);
+        return withText(text.replaceFirst("^(MISS since \\S+ \\(\\d+ s\\)) ", "$1, seen " + seconds + " s ago: "));
     }
 
     /**
@@ -88,12 +128,7 @@ public record Diagnosis(
      * known state is.
      */
     Diagnosis lastKnown(long seconds) {
-        String aged = "UNKNOWN: this process gets too little processor time to check its calls; " + seconds + " s ago, "
-                + text;
-        return new Diagnosis(state, aged, miss, causes, accountMs, unexplainedMs, missing);
-    }
-
-    static Diagnosis calm(State state, String text, List<String> missing) {
-        return new Diagnosis(state, text, null, List.of(), Map.of(), 0, missing);
+        return withText("UNKNOWN: this process gets too little processor time to check its calls; " + seconds
+                + " s ago, " + text);
     }
 }

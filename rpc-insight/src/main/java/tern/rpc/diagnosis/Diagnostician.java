@@ -91,6 +91,7 @@ public final class Diagnostician {
     private final RemoteTimes remote = new RemoteTimes();
     private final BaselineUpdater updater;
     private final MethodMisses methods;
+    private final LastMinute lastMinute;
     private final History history = new History();
     private final FlightRecording recording;
     private final MissReport report;
@@ -110,7 +111,7 @@ public final class Diagnostician {
     private long sinceNanos; // Only the diagnosis thread uses this field.
     private volatile long watchedNanos; // when the calls were last checked
     private volatile long diagnosedNanos; // when the published causes were found
-    private volatile Diagnosis latest = Diagnosis.calm(State.QUIET, quiet(), List.of());
+    private volatile Diagnosis latest = Diagnosis.quiet();
 
     /** @param log writes log lines */
     Diagnostician(
@@ -132,6 +133,7 @@ public final class Diagnostician {
         ThreadIds threads = process.threads();
         this.records = new CallRecords(targetNanos, threads);
         this.methods = new MethodMisses(usual, records);
+        this.lastMinute = new LastMinute(records);
         this.updater = new BaselineUpdater(meters, usual, rates, limited, records);
         this.observedPools = new PoolObserver(surroundings, usual);
         this.sampler = new Sampler(new RunQueue(ROOT, threads));
@@ -275,7 +277,9 @@ public final class Diagnostician {
         }
         exhaustedHeap.clear();
         CounterSnapshot before = seconds.peekLast();
-        CounterSnapshot current = limited.counted(before, read(now), usual.figure("calls"));
+        CounterSnapshot all = read(now);
+        lastMinute.second(all);
+        CounterSnapshot current = limited.counted(before, all, usual.figure("calls"));
         late.second(current.pools().values());
         List<RunningCall> running = surroundings.running();
         int hung = hung(running, now);
@@ -318,12 +322,7 @@ public final class Diagnostician {
             if (since != null) {
                 end(now);
             }
-            String heap =
-                    watch.isWarm() ? fillingHeap.text(seen, sampler.samples().values()) : "";
-            latest = withIgnored(Diagnosis.calm(
-                    watch.isWarm() ? State.HEALTHY : State.QUIET,
-                    watch.isWarm() ? healthy() + heap : quiet(),
-                    List.of()));
+            latest = withIgnored(watch.isWarm() ? healthy(seen) : Diagnosis.quiet());
         }
     }
 
@@ -393,7 +392,7 @@ public final class Diagnostician {
     private void end(long now) {
         report.end(TimeUnit.NANOSECONDS.toSeconds(now - sinceNanos));
         since = null;
-        latest = Diagnosis.calm(State.HEALTHY, healthy(), List.of());
+        latest = Diagnosis.healthy(Duration.ofNanos(targetNanos));
         sampler.clear();
         heldRows.clear();
         observedPools.clear();
@@ -452,7 +451,8 @@ public final class Diagnostician {
                 records.answers(surroundings.answers(), surroundings.servers()),
                 rates.between(start, current, seconds, records.limits(), now - sinceNanos),
                 surroundings.timeLimits(),
-                outside(now));
+                outside(now),
+                process.openFiles());
         Ranking ranking = new Ranking(evidence, now);
         boolean isRequested = seen.isCollecting() && CollectorText.REQUESTED.equals(seen.collectionCause());
         if (isRequested && recording.maySearch(now, sinceNanos, seen)) {
@@ -470,7 +470,9 @@ public final class Diagnostician {
 
     private Diagnosis withIgnored(Diagnosis diagnosis) {
         String ignored = hungCalls.ignored();
-        return ignored.isEmpty() ? diagnosis : diagnosis.withNote(ignored);
+        String files = process.openFiles().warning();
+        Diagnosis noted = ignored.isEmpty() ? diagnosis : diagnosis.withNote(ignored);
+        return files.isEmpty() || noted.text().contains(files) ? noted : noted.withNote(files);
     }
 
     /** Returns the current times of operations run by threads that serve no call. */
@@ -491,12 +493,8 @@ public final class Diagnostician {
         return start;
     }
 
-    private static String quiet() {
-        return "QUIET: fewer than 60 seconds with calls so far; too few for a diagnosis\n";
-    }
-
-    private String healthy() {
-        return "HEALTHY: calls are within the target of "
-                + Duration.ofNanos(targetNanos).toMillis() + " ms\n";
+    private Diagnosis healthy(Machine seen) {
+        Diagnosis healthy = Diagnosis.healthy(Duration.ofNanos(targetNanos));
+        return fillingHeap.added(healthy, seen, sampler.samples().values()).withRefusedOrFailed(lastMinute.lines());
     }
 }

@@ -62,13 +62,13 @@ final class FillingHeap {
     }
 
     /**
-     * Returns the text about the heap for a diagnosis of calls that meet the target; empty if the heap will not be full
-     * soon. Also logs the text, at most once a minute.
+     * Adds lines about the heap to a diagnosis of calls that meet the target, if the heap will soon be full. Also logs
+     * the lines, at most once a minute.
      */
-    String text(Machine machine, Collection<SampledCall> samples) {
+    Diagnosis added(Diagnosis healthy, Machine machine, Collection<SampledCall> samples) {
         HeapGrowth growth = machine.growth();
         if (growth == null || seconds < MIN_SECONDS) {
-            return "";
+            return healthy;
         }
         List<String> lines = HeapText.lines(growth, machine, samples);
         if (secondsSinceLine >= SECONDS_BETWEEN_LINES) {
@@ -76,6 +76,6 @@ final class FillingHeap {
             log.execute(() -> LOG.warn(
                     "The heap is filling up, although calls still meet the target: {}", String.join("; ", lines)));
         }
-        return "  " + String.join("\n  ", lines) + "\n";
+        return healthy.withNote(String.join("\n  ", lines));
     }
 }

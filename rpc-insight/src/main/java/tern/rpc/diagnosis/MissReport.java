@@ -15,7 +15,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.diagnosis.Diagnosis.Miss;
-import tern.rpc.diagnosis.Diagnosis.State;
 import tern.rpc.diagnosis.account.Account;
 import tern.rpc.diagnosis.account.EndedCall;
 import tern.rpc.diagnosis.account.Part;
@@ -222,8 +221,8 @@ final class MissReport {
                 cause.ofMs(),
                 begun.usualP99Ms());
         List<Cause> causes = List.of(cause);
-        Diagnosis fresh = new Diagnosis(
-                State.MISS, DiagnosisText.of(miss, causes, Map.of()), miss, causes, Map.of(), 0, List.of());
+        Diagnosis fresh =
+                Diagnosis.ofMiss(DiagnosisText.of(miss, causes, Map.of()), miss, causes, Map.of(), 0, List.of());
         published = fresh;
         history.add(episode(fresh, now));
         logs = mayWarn;
@@ -259,14 +258,8 @@ final class MissReport {
         for (Part part : times.longestFirst()) {
             account.merge(label(part), times.of(part) / 1e6, Double::sum);
         }
-        return new Diagnosis(
-                State.MISS,
-                DiagnosisText.of(miss, causes, account),
-                miss,
-                causes,
-                account,
-                times.of(Account.OWN) / 1e6,
-                missing);
+        return Diagnosis.ofMiss(
+                DiagnosisText.of(miss, causes, account), miss, causes, account, times.of(Account.OWN) / 1e6, missing);
     }
 
     private static History.Episode episode(Diagnosis diagnosis, Instant now) {

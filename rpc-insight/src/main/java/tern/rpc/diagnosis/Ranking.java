@@ -448,7 +448,7 @@ final class Ranking {
         double cost =
                 REFUSED_TARGETS * evidence.targetNanos() / evidence.calls().bad();
         evidence.refused().forEach((reason, count) -> {
-            Part part = WorkerRules.isForWorkers(reason) ? Part.of(Kind.QUEUE) : new Part(Kind.LIMIT, reason);
+            Part part = WorkerRules.causeOf(reason, evidence);
             byCause.add(part, count * cost);
             failures.add(part, count * cost);
         });

@@ -2,11 +2,11 @@ package tern.rpc.diagnosis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
-import tern.rpc.diagnosis.Diagnosis.State;
 import tern.rpc.diagnosis.History.Episode;
 
 class HistoryTest {
@@ -25,7 +25,7 @@ class HistoryTest {
 
     private static Diagnosis missSince(Instant since) {
         Diagnosis.Miss miss = new Diagnosis.Miss(since, 60, List.of(), 100, 100, 5, 0, 0, 0, 250, -1);
-        return new Diagnosis(State.MISS, "", miss, List.of(), Map.of(), 0, List.of());
+        return Diagnosis.ofMiss("", miss, List.of(), Map.of(), 0, List.of());
     }
 
     private List<String> before(Diagnosis now) {
@@ -70,6 +70,6 @@ class HistoryTest {
         first(next, "COLLECTOR", 0, 10);
 
         assertThat(before(missSince(next))).containsExactly("LOCK");
-        assertThat(before(Diagnosis.calm(State.HEALTHY, "", List.of()))).containsExactly("COLLECTOR", "LOCK");
+        assertThat(before(Diagnosis.healthy(Duration.ofMillis(100)))).containsExactly("COLLECTOR", "LOCK");
     }
 }

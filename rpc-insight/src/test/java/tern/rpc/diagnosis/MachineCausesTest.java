@@ -29,6 +29,7 @@ import tern.rpc.diagnosis.cause.CauseDescription;
 import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.machine.Machine;
+import tern.rpc.diagnosis.machine.OpenFileUse;
 import tern.rpc.diagnosis.sample.HeldRows;
 import tern.rpc.diagnosis.sample.SampledCall;
 import tern.rpc.diagnosis.sample.TaskWatch;
@@ -126,7 +127,8 @@ class MachineCausesTest {
                 Answers.unknown(),
                 List.of(),
                 List.of(),
-                List.of());
+                List.of(),
+                OpenFileUse.UNKNOWN);
         return new MachineText(evidence, new ExcessTime(evidence)).describe(part);
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static tern.rpc.diagnosis.Shop.USUAL;
 import static tern.rpc.diagnosis.Shop.first;
 
+import java.util.List;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -12,6 +13,9 @@ import tern.rpc.Phase;
 import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
 import tern.rpc.diagnosis.cause.Cause;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSetting;
+import tern.rpc.pool.PoolSnapshot;
 
 /** Tests refusals by limits of the application. */
 class RefusedCallsTest {
@@ -65,6 +69,58 @@ class RefusedCallsTest {
 
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW STATEMENT: select stock");
         assertThat(miss.causes()).noneMatch(cause -> cause.kind().equals("LIMIT"));
+    }
+
+    private void workers(int active, int waiting, String maxConcurrency) {
+        PoolSnapshot workers = PoolSnapshot.builder("workers", PoolKind.WORKERS, 200)
+                .now(active, 200 - active, waiting)
+                .settings(
+                        List.of(new PoolSetting("rpc.server.max-concurrency", maxConcurrency, PoolSetting.Source.USER)))
+                .build();
+        shop.pools.add(() -> workers);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"limit", "share"})
+    void limitOfTheServerThatLeavesWorkersIdleIsTheCause(String reason) {
+        workers(1, 0, "1");
+        Diagnosis miss = refusing(reason, 5, 95, USUAL);
+
+        assertThat(miss.causes())
+                .as(miss.text())
+                .extracting(DiagnosisText::title)
+                .containsExactly("LIMIT: rpc.server.max-concurrency=1");
+        assertThat(first(miss).change().text())
+                .startsWith("raise rpc.server.max-concurrency=1, or set rpc.server.max-concurrency=adaptive");
+        assertThat(first(miss).evidence()).contains("workers  1 of 200 busy, 0 calls wait");
+    }
+
+    @Test
+    void limitOfTheServerThatIsHigherThanTheNumberOfWorkersMeansThatWorkersAreBusy() {
+        workers(200, 100, "300");
+        Diagnosis miss = refusing("limit", 20, 80, SLOW);
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW STATEMENT: select stock");
+    }
+
+    @Test
+    void deadlineThatHasPassedWhileWorkersAreIdleIsTooShort() {
+        workers(2, 0, "adaptive");
+        Diagnosis miss = refusing("deadline", 5, 95, USUAL);
+
+        assertThat(miss.causes())
+                .as(miss.text())
+                .extracting(DiagnosisText::title)
+                .containsExactly("TIMEOUT TOO SHORT: deadline of the caller");
+        assertThat(first(miss).change().text()).startsWith("set a longer timeout in the callers");
+    }
+
+    @Test
+    void deadlineThatHasPassedWhileCallsWaitForAWorkerIsALackOfWorkers() {
+        workers(200, 40, "adaptive");
+        Diagnosis miss = refusing("deadline", 5, 95, USUAL);
+
+        assertThat(first(miss).kind()).as(miss.text()).isNotEqualTo("TIMEOUT TOO SHORT");
     }
 
     private static RpcException refusedByItsMethod() {

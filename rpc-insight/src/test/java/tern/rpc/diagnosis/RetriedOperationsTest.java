@@ -5,10 +5,12 @@ import static tern.rpc.diagnosis.Shop.USUAL;
 
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import shop.Partner;
 import shop.Tickets;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.Part;
@@ -84,6 +86,47 @@ class RetriedOperationsTest {
             calls.interrupt();
             calls.join();
         }
+    }
+
+    @Test
+    void peerThatFailsComesBeforeThePermitsThatAreHeldDuringTheRetries() throws Exception {
+        AtomicInteger started = new AtomicInteger();
+        WaitingCalls calls = new WaitingCalls(shop).after(ledger -> {
+            if (started.getAndIncrement() < 2) {
+                ledger.add(Phase.HTTP, 2_000_000, "GET partner:80/promotions (503)");
+            }
+        });
+        Semaphore permits = new Semaphore(2);
+        try {
+            Cause cause = calls.firstCause(Collections.nCopies(12, () -> Partner.pass(permits)), USUAL);
+
+            assertThat(DiagnosisText.title(cause)).isEqualTo("PEER FAILS: GET partner:80/promotions (503)");
+            assertThat(cause.change().text())
+                    .startsWith("find out why GET partner:80/promotions (503) fails; do not sleep within a call")
+                    .endsWith("; release the permit before each new attempt, because other calls wait for the Semaphore"
+                            + " wanted in Partner.pass")
+                    .doesNotContain("more permits");
+        } finally {
+            calls.interrupt();
+            calls.join();
+        }
+    }
+
+    @Test
+    void numberOfOperationsIsNotTheSameIfFewCallsRepeatAFailingOneAndTheOthersRunNone() {
+        Shop calling = new Shop().healthy(call -> call.own(2).in(Phase.HTTP, "GET partner:80", 10));
+        AtomicInteger number = new AtomicInteger();
+        Diagnosis miss = calling.miss(call -> {
+            boolean hasPermit = number.getAndIncrement() % 4 == 0;
+            call.own(hasPermit ? 2 : 400);
+            for (int attempt = 0; hasPermit && attempt < 4; attempt++) {
+                call.in(Phase.HTTP, "GET partner:80 (503)", 100);
+            }
+        });
+
+        assertThat(miss.text())
+                .contains("changed  http operations: 4.0 of 4.0 fail, per call that runs any")
+                .doesNotContainPattern("same .*http operations");
     }
 
     @Test

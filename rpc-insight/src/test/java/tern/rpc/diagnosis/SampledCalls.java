@@ -24,6 +24,7 @@ import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.machine.HeapGrowth;
 import tern.rpc.diagnosis.machine.Machine;
+import tern.rpc.diagnosis.machine.OpenFileUse;
 import tern.rpc.diagnosis.pool.ConnectionUse;
 import tern.rpc.diagnosis.pool.ObservedPool;
 import tern.rpc.diagnosis.sample.HeldRows;
@@ -67,6 +68,13 @@ public final class SampledCalls {
     private @Nullable String executor;
     private long missedFrom = time.get();
     private Answers answers = Answers.unknown();
+    private OpenFileUse files = OpenFileUse.UNKNOWN;
+
+    /** Sets what the open files and sockets of the process refer to. */
+    public SampledCalls openFiles(OpenFileUse use) {
+        files = use;
+        return this;
+    }
 
     /** Sets the samples of threads that serve no call. */
     public SampledCalls tasks(TaskWatch samples) {
@@ -488,6 +496,7 @@ public final class SampledCalls {
                 rates,
                 List.of(),
                 Stream.concat(OutsideOperations.timed(System.nanoTime()).stream(), outside.stream())
-                        .toList());
+                        .toList(),
+                files);
     }
 }

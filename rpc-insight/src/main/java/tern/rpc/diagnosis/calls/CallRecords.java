@@ -10,6 +10,7 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
@@ -124,6 +125,7 @@ public final class CallRecords implements CallObserver {
         final LongAdder failed = new LongAdder();
         final LongAdder limited = new LongAdder(); // the calls that the limit of the method refused
         volatile @Nullable String limit; // where the limit that refused calls is set
+        volatile @Nullable String limitText; // its value, and how and where it is set
         final LongAdder nanos = new LongAdder();
         final LongAdder[] phaseNanos = new LongAdder[PHASES.length]; // time by phase, in calls that met the target
         public final Ring bad = new Ring(BAD_CALLS);
@@ -237,6 +239,7 @@ public final class CallRecords implements CallObserver {
             records.limited.increment();
             if (records.limit == null || records.limited.sum() % EndedCall.ONE_IN == 0) {
                 records.limit = CallerDeadlines.limitOf(failure);
+                records.limitText = CallerDeadlines.limitText(failure);
             }
             if (records.limited.sum() % EndedCall.ONE_IN == 0) {
                 records.calledBy(caller.get(), now);
@@ -321,9 +324,18 @@ public final class CallRecords implements CallObserver {
 
     /** Returns, for each method whose limit has refused calls, the place where the limit is set. */
     public Map<String, String> limits() {
+        return limits(records -> records.limit);
+    }
+
+    /** Returns, for each method whose limit has refused calls, the value of the limit, and how and where it is set. */
+    public Map<String, String> limitTexts() {
+        return limits(records -> records.limitText);
+    }
+
+    private Map<String, String> limits(Function<MethodRecords, @Nullable String> property) {
         Map<String, String> limits = new HashMap<>();
         methods.forEach((name, records) -> {
-            String limit = records.limit;
+            String limit = property.apply(records);
             if (limit != null) {
                 limits.put(name, limit);
             }

@@ -5,8 +5,11 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.Account;
+import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.calls.MethodRate;
@@ -38,6 +41,9 @@ public final class Changes {
      * differ only by chance, each byte counts as an event.
      */
     private static final double BYTES = 1e6;
+
+    /** A part of the names of the classes that repeat requests in Apache's HTTP clients. */
+    private static final String RETRIES = "RetryExec.";
 
     private static final int MAX_METHODS = 2;
     private static final int MAX_OPERATIONS = 2;
@@ -87,7 +93,11 @@ public final class Changes {
             double usually = operations.usualCount(phase);
             double now = perCall.now(phase, "");
             if (usually > 0 && Math.max(usually, now) > LEAST_COUNT && now > 0) {
-                List<String> unusual = unusual(phase);
+                List<String> unusual = new ArrayList<>(unusual(phase));
+                String failing = failing(phase);
+                if (failing != null) {
+                    unusual.add(failing);
+                }
                 lines.addAll(unusual);
                 compare(
                         phase.key() + " operations",
@@ -96,7 +106,7 @@ public final class Changes {
                         usually,
                         (double) evidence.calls().calls(),
                         lines,
-                        unusual.isEmpty() ? same : new ArrayList<>());
+                        unusual.isEmpty() && !areRepeatedByClient(phase) ? same : new ArrayList<>());
             }
         }
         long oldest = evidence.methodAges().values().stream()
@@ -122,6 +132,44 @@ public final class Changes {
     }
 
     /**
+     * Returns a line about the operations of one kind if at least half of them fail, which is unusual; otherwise null.
+     * Code often repeats such operations in some calls, while other calls run none.
+     */
+    private @Nullable String failing(Phase phase) {
+        int calls = 0;
+        int all = 0;
+        int failed = 0;
+        for (ExcessTime.Counted counted : excess.accounts) {
+            int before = all;
+            for (NamedTimes.Entry entry : counted.call().ledger().named()) {
+                if (entry.kind() == phase) {
+                    all += entry.count();
+                    boolean isUnusual =
+                            OperationNames.isFailing(entry.name()) && operations.usualNamed(phase, entry.name()) < 0;
+                    failed += isUnusual ? entry.count() : 0;
+                }
+            }
+            calls += all > before ? 1 : 0;
+        }
+        return failed == 0 || 2 * failed < all
+                ? null
+                : String.format(
+                        Locale.ROOT,
+                        "changed  %s operations: %.1f of %.1f fail, per call that runs any",
+                        phase.key(),
+                        (double) failed / calls,
+                        (double) all / calls);
+    }
+
+    /** Returns whether an HTTP client itself repeats exchanges. The repetitions count as one exchange. */
+    private boolean areRepeatedByClient(Phase phase) {
+        return phase == Phase.HTTP
+                && excess.account.only(part -> part.kind() == Part.Kind.SLEEP).longestFirst().stream()
+                        .map(excess.samples::calledIn)
+                        .anyMatch(called -> called != null && called.contains(RETRIES));
+    }
+
+    /**
      * Returns lines about the operations of one kind that are new in calls, or that calls run more often than usual.
      */
     private List<String> unusual(Phase phase) {
@@ -131,7 +179,7 @@ public final class Changes {
                 .filter(part -> counts.areNew(part) || counts.areMore(part))
                 .sorted(Comparator.comparingDouble(part -> -perCall.now(phase, part.name())))
                 .limit(MAX_OPERATIONS)
-                .map(part -> "changed  " + part.name() + ": " + counts.numbers(part))
+                .map(part -> "changed  " + part.name() + ": " + counts.text().numbers(part))
                 .toList();
     }
 

@@ -13,6 +13,7 @@ import tern.rpc.diagnosis.calls.Baseline;
 import tern.rpc.diagnosis.calls.MethodRate;
 import tern.rpc.diagnosis.failure.TimeLimit;
 import tern.rpc.diagnosis.machine.Machine;
+import tern.rpc.diagnosis.machine.OpenFileUse;
 import tern.rpc.diagnosis.pool.ObservedPool;
 import tern.rpc.diagnosis.sample.HeldRows;
 import tern.rpc.diagnosis.sample.SampledCall;
@@ -44,6 +45,7 @@ import tern.rpc.pool.PoolKind;
  * @param rates how often each method is called
  * @param limits the time limits of operations that are set by properties
  * @param outside the current times of operations run by threads that serve no call
+ * @param files what the open files and sockets of this process refer to
  */
 public record Evidence(
         long targetNanos,
@@ -68,7 +70,8 @@ public record Evidence(
         Answers answers,
         List<MethodRate> rates,
         List<TimeLimit> limits,
-        List<OutsideOperations.Timed> outside) {
+        List<OutsideOperations.Timed> outside,
+        OpenFileUse files) {
 
     /**
      * Busy processors can make an operation longer by at most {@value} waits for a processor. An operation has several

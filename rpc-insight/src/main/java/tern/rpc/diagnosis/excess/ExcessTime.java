@@ -153,7 +153,7 @@ public final class ExcessTime {
     }
 
     /** Returns the recorded calls in the observed period that met the latency target. */
-    List<EndedCall> good() {
+    public List<EndedCall> good() {
         return evidence.good();
     }
 
@@ -162,21 +162,32 @@ public final class ExcessTime {
      * target.
      */
     public List<EndedCall> goodDuringMiss() {
+        long began = beginOfMiss();
+        return good().stream().filter(call -> call.startedNanos() - began >= 0).toList();
+    }
+
+    /** Returns some of the recorded calls that met the target and ended before calls began to miss the target. */
+    List<EndedCall> goodBeforeMiss() {
+        long began = beginOfMiss();
+        return evidence.earlierGood().stream()
+                .filter(call -> call.endedNanos() - began < 0)
+                .toList();
+    }
+
+    private long beginOfMiss() {
         // The latest end of a late call is used as the current time, because at least one late call has just ended or
         // is still running.
         long now =
                 evidence.bad().stream().mapToLong(EndedCall::endedNanos).max().orElse(0);
-        return good().stream()
-                .filter(call -> call.startedNanos() - (now - evidence.missedNanos()) >= 0)
-                .toList();
+        return now - evidence.missedNanos();
     }
 
-    long targetNanos() {
+    public long targetNanos() {
         return evidence.targetNanos();
     }
 
     /** Returns whether a property sets a time limit that may have ended an operation of the given time. */
-    boolean isOfTimeLimit(Phase phase, double nanos) {
+    public boolean isOfTimeLimit(Phase phase, double nanos) {
         return evidence.limits().stream().anyMatch(limit -> limit.mayEnd(phase, nanos));
     }
 

@@ -1,6 +1,5 @@
 package tern.rpc.diagnosis.excess;
 
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -9,9 +8,7 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
-import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.excess.OperationsPerCall.Usual;
-import tern.rpc.diagnosis.pool.ObservedPool;
 import tern.rpc.diagnosis.stack.CacheLoads;
 import tern.rpc.diagnosis.stack.StackReader;
 
@@ -89,21 +86,23 @@ public final class OperationCounts {
      */
     private static final double MOSTLY = 0.6;
 
-    /** If more than {@value} of a pool's connections are in use on average, some calls are assumed to wait for one. */
-    private static final double FULL = 0.8;
-
     private final Evidence evidence;
-    private final ExcessTime excess;
     private final Operations operations;
     private final OperationsPerCall perCall;
     private final CachedOperations caches;
+    private final CountText text;
 
     public OperationCounts(Evidence evidence, ExcessTime excess, Operations operations) {
         this.evidence = evidence;
-        this.excess = excess;
         this.operations = operations;
         this.perCall = new OperationsPerCall(evidence, excess, operations);
         this.caches = new CachedOperations(evidence, excess);
+        this.text = new CountText(excess, perCall);
+    }
+
+    /** Returns the texts about the numbers of operations. */
+    public CountText text() {
+        return text;
     }
 
     /**
@@ -431,111 +430,13 @@ public final class OperationCounts {
      * Returns the name under which operations are counted. For remote calls, this is the method, so the calls to all of
      * its providers are counted together.
      */
-    private static String name(Part part) {
+    static String name(Part part) {
         String method = part.kind() == Kind.RPC ? OperationNames.method(part.name()) : null;
         return method == null ? part.name() : method;
     }
 
-    /** Returns the evidence that calls run the given operation more often than usual. */
-    public String figures(Part part) {
-        return "often    " + numbers(part);
-    }
-
-    /** Returns text that compares the current number of the given operations per call with the usual number. */
-    public String numbers(Part part) {
-        return counts(part.kind(), name(part), perCall.methodsThatRun(phase(part), name(part)));
-    }
-
-    /** Returns text that compares the current number of redirected exchanges per call with the usual number. */
-    public String redirects() {
-        return counts(Kind.HTTP, OperationNames.REDIRECTED, excess.badByMethod());
-    }
-
-    private String counts(Kind kind, String name, Map<String, Integer> methods) {
-        Phase phase = Operations.phase(kind);
-        Phase counted = phase == null ? Phase.OWN : phase;
-        return String.format(
-                Locale.ROOT,
-                "%s per call, usually %s",
-                number(perCall.now(counted, name, methods)),
-                number(perCall.usual(kind, counted, name, methods).count()));
-    }
-
-    /**
-     * Returns text that compares the number of operations with the usual number, for example {@code 3.0 times as often
-     * as usual}.
-     */
-    public String moreOften(Part part) {
-        Phase phase = phase(part);
-        String name = name(part);
-        Map<String, Integer> methods = perCall.methodsThatRun(phase, name);
-        double usually = perCall.usual(part.kind(), phase, name, methods).count();
-        return usually <= 0
-                ? "more often than usual"
-                : number(perCall.now(phase, name, methods) / usually) + " times as often as usual";
-    }
-
-    private static Phase phase(Part part) {
+    static Phase phase(Part part) {
         Phase phase = Operations.phase(part.kind());
         return phase == null ? Phase.OWN : phase;
-    }
-
-    static String number(double value) {
-        return String.format(Locale.ROOT, value >= 10 || value == 0 ? "%.0f" : value >= 0.1 ? "%.1f" : "%.3f", value);
-    }
-
-    /**
-     * Returns the operation, or all operations of a kind, that keep a pool's connections busy because calls run them
-     * more often than usual. Without these additional operations, the pool would have free connections. Returns null if
-     * there are no such operations.
-     *
-     * @param byCause the time by which the calls exceed their usual time, by activity or wait
-     */
-    @Nullable
-    public Part filling(ObservedPool pool, Times byCause) {
-        Kind kind = switch (pool.now().kind()) {
-            case JDBC -> Kind.SQL;
-            case REDIS -> Kind.REDIS;
-            case HTTP -> Kind.HTTP;
-            default -> Kind.UNEXPLAINED;
-        };
-        double busy = pool.holdNanos() < 0 ? -1 : pool.since().taken() / evidence.seconds() * pool.holdNanos() / 1e9;
-        for (Part part : byCause.only(part -> part.kind() == kind).longestFirst()) {
-            if (busy > 0 && (areMore(part) || areManyMore(part))) {
-                double more = moreConnections(part);
-                if (more >= HALF * busy && busy - more <= FULL * pool.now().effectiveMax()) {
-                    return part;
-                }
-            }
-        }
-        return null;
-    }
-
-    /**
-     * Returns true if the part represents all operations of its kind and calls run several times as many of these
-     * operations as usual.
-     */
-    private boolean areManyMore(Part part) {
-        Phase phase = phase(part);
-        double usually = perCall.usual(part.kind(), phase, "").count();
-        return part.name().isEmpty()
-                && areMany(part.kind(), "")
-                && usually > 0
-                && perCall.now(phase, "") >= MANY_MORE * usually;
-    }
-
-    /** Returns the mean number of connections that are kept busy by the additional operations. */
-    private double moreConnections(Part part) {
-        Phase phase = phase(part);
-        String name = name(part);
-        double usually = perCall.usual(part.kind(), phase, name).count();
-        if (usually < 0) {
-            return 0; // the usual number is unknown for a method with late or failed calls
-        }
-        return (perCall.now(phase, name) - usually)
-                * evidence.calls().calls()
-                / evidence.seconds()
-                * operations.of(phase, name).eachNanos()
-                / 1e9;
     }
 }

@@ -174,7 +174,7 @@ public final class RepeatedOperations {
     }
 
     /** Returns the operations with the given name in a call that a timeout ended. */
-    static Operations.Sum attempts(EndedCall call, Phase phase, String name) {
+    public static Operations.Sum attempts(EndedCall call, Phase phase, String name) {
         Operations.Sum ended = sum(call.ledger().named(), phase, name);
         return ended.count() > 0 ? ended : sum(call.ledger().unfinished(), phase, name);
     }

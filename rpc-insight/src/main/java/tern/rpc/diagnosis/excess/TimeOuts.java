@@ -1,13 +1,11 @@
 package tern.rpc.diagnosis.excess;
 
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
-import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.DoubleStream;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.EndedCall;
@@ -16,11 +14,9 @@ import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.calls.Baseline;
 import tern.rpc.diagnosis.cause.Cause.Change;
-import tern.rpc.diagnosis.cause.Cause.Where;
 import tern.rpc.diagnosis.failure.AnswerTimes;
 import tern.rpc.diagnosis.failure.FailurePart;
-import tern.rpc.diagnosis.failure.TimeLimit;
-import tern.rpc.diagnosis.failure.WaitLimits;
+import tern.rpc.diagnosis.failure.StatedLimits;
 
 /** Finds timeouts that end calls although the calls' work takes no longer than usual. */
 public final class TimeOuts {
@@ -59,17 +55,13 @@ public final class TimeOuts {
      */
     private static final double SHORT = 0.1;
 
-    private static final int MAX_CALLERS = 2;
-
-    /** The places where the limits of timeouts are set, by the simple name of the timeout's exception. */
-    private static final Map<String, String> SET_BY = Map.of(
-            "AsyncRequestTimeoutException", "spring.mvc.async.request-timeout",
-            "TransactionTimedOutException", "the timeout of @Transactional, or spring.transaction.default-timeout");
+    private static final int QUARTER = 4;
 
     private final Evidence evidence;
     private final ExcessTime excess;
     private final Operations operations;
     private final OperationsPerCall perCall;
+    private final TimeOutText text;
     private final Map<String, Double> usualNanos = new HashMap<>(); // the usual time of a call, by method; 0 if unknown
 
     public TimeOuts(Evidence evidence, ExcessTime excess, Operations operations) {
@@ -77,28 +69,11 @@ public final class TimeOuts {
         this.excess = excess;
         this.operations = operations;
         this.perCall = new OperationsPerCall(evidence, excess, operations);
+        this.text = new TimeOutText(evidence, excess, operations);
     }
 
     /** The name of the timeout, with the recommended change and the evidence. */
     public record TooShort(String name, Change change, List<String> facts) {}
-
-    /**
-     * The calls that failed because of a timeout.
-     *
-     * @param of the number of all late or failed calls
-     * @param eachNanos the mean time of a whole call
-     * @param usualNanos the usual time of a whole call
-     */
-    private record Failed(List<EndedCall> ended, int of, double eachNanos, double usualNanos) {
-
-        int calls() {
-            return ended.size();
-        }
-
-        boolean areMost() {
-            return calls() > 0 && 2 * calls() >= of;
-        }
-    }
 
     /**
      * Returns whether the timeout of the given operation caused the failure of at least half of the late or failed
@@ -110,8 +85,8 @@ public final class TimeOuts {
 
     /** Returns a line about the calls that failed because of the operation's timeout; empty if there are none. */
     public List<String> facts(Part operation) {
-        Failed failed = failed(operation, call -> true);
-        String limit = limit(failed.ended);
+        TimedOutCalls failed = failed(operation, call -> true);
+        String limit = failed.limit();
         return failed.calls() == 0 || operation.name().equals(FailurePart.DEADLINE)
                 ? byCallers(operation)
                 : List.of("timeout  " + failed.calls() + " of " + excess.accounts.size()
@@ -123,15 +98,9 @@ public final class TimeOuts {
      * calls.
      */
     private List<String> byCallers(Part part) {
-        Failed failed = failed(new Part(Kind.TIMEOUT, FailurePart.DEADLINE), call -> true);
+        TimedOutCalls failed = failed(new Part(Kind.TIMEOUT, FailurePart.DEADLINE), call -> true);
         boolean areMost = 2 * failed.calls() >= Math.max(1, excess.accounts.size());
-        return !areMost || part.name().equals(FailurePart.DEADLINE) ? List.of() : List.of(deadlines(failed));
-    }
-
-    /** Returns the time limits of the given calls and the places where the limits are set; empty if the limits are
-     * unknown. */
-    private static String limit(List<EndedCall> ended) {
-        return most(ended, FailurePart::limit).stream().findFirst().orElse("");
+        return !areMost || part.name().equals(FailurePart.DEADLINE) ? List.of() : List.of(text.deadlines(failed));
     }
 
     /**
@@ -139,12 +108,12 @@ public final class TimeOuts {
      * are unknown.
      */
     public String limitOf(Part operation) {
-        Failed failed = failed(operation, call -> true);
-        String limit = limit(failed.ended);
+        TimedOutCalls failed = failed(operation, call -> true);
+        String limit = failed.limit();
         Phase phase = Operations.phase(operation.kind());
         return phase == null || !limit.isEmpty()
                 ? limit
-                : ofProperty(phase, timeoutNanos(operation, phase, failed, 0, 1));
+                : text.ofProperty(phase, timeoutNanos(operation, phase, failed, 0, 1));
     }
 
     /**
@@ -156,20 +125,20 @@ public final class TimeOuts {
         if (part.kind() == Kind.POOL) {
             return PoolTimeOuts.of(evidence, excess, part);
         }
-        Failed failed = failed(part, call -> isNoReason(call, part));
+        TimedOutCalls failed = failed(part, call -> isNoReason(call, part));
         if (!failed.areMost()) {
             return null;
         }
         Phase phase = Operations.phase(part.kind());
         return phase == null
-                ? part.name().equals(FailurePart.DEADLINE) ? ofCallers(failed) : ofCode(part, failed)
+                ? part.name().equals(FailurePart.DEADLINE) ? text.ofCallers(failed) : text.ofCode(part, failed)
                 : ofOperation(part, phase, failed);
     }
 
     /**
      * Returns false if the duration of the given operation may be the reason why the call failed. It is not the reason
-     * if the call took no longer than usual, or if the call retried the operation after timeouts and no single attempt
-     * took longer than usual.
+     * if the call took no longer than usual, or if no single attempt to run the operation took longer than usual. A call
+     * may retry the operation after timeouts, or be late for another reason.
      */
     private boolean isNoReason(EndedCall call, Part part) {
         if (call.tookNanos()
@@ -177,11 +146,13 @@ public final class TimeOuts {
             return true;
         }
         Phase phase = Operations.phase(part.kind());
-        Operations.Sum attempts =
-                phase == null ? new Operations.Sum(0, 0) : RepeatedOperations.attempts(call, phase, part.name());
-        return phase != null
-                && attempts.count() > 1
-                && attempts.eachNanos() <= Baseline.AS_USUAL * operations.usualNamed(phase, part.name());
+        if (phase == null) {
+            return false;
+        }
+        double longest = Baseline.AS_USUAL * operations.usualNamed(phase, part.name());
+        double stated = StatedLimits.nanos(call);
+        Operations.Sum attempts = RepeatedOperations.attempts(call, phase, part.name());
+        return (stated > 0 && stated <= longest) || (attempts.count() >= 1 && attempts.eachNanos() <= longest);
     }
 
     /** Returns the usual time of calls to the given method; 0 if unknown. */
@@ -192,81 +163,18 @@ public final class TimeOuts {
         });
     }
 
-    private TooShort ofCode(Part part, Failed failed) {
-        String exception = part.name().split(" ", 2)[0];
-        String awaited = TimedWaits.awaited(part.name(), excess, operations);
-        double limit = failed.ended.stream()
-                .mapToDouble(WaitLimits::nanos)
-                .filter(nanos -> nanos > 0)
-                .average()
-                .orElse(-1);
-        String text = "set a longer timeout, or do the work faster: " + part.name() + ": "
-                + (awaited.isEmpty() ? "" : "the code waits for " + awaited + "; ")
-                + (limit > 0 ? "it gives up after " + Times.millis(limit) + " ms; " : "")
-                + "the whole calls " + times(failed)
-                + (SET_BY.containsKey(exception) ? "; the timeout is set by " + SET_BY.get(exception) : "");
-        return new TooShort(part.name(), Change.of(Where.CODE, text), List.of());
-    }
-
-    private TooShort ofCallers(Failed failed) {
-        List<String> callers = callers(failed.ended);
-        String methods = String.join(", ", most(failed.ended, EndedCall::method));
-        String at = callers.isEmpty() ? "" : " " + String.join(", ", callers);
-        return new TooShort(
-                FailurePart.DEADLINE + at,
-                Change.of(
-                        Where.PEER,
-                        "set a longer timeout for " + methods + " in the caller" + at + ": calls " + times(failed)
-                                + "; or make " + methods + " faster"),
-                List.of(deadlines(failed)));
-    }
-
-    /** Returns text that says after how long the calls timed out, and how long they usually take. */
-    private static String times(Failed failed) {
-        return "end after " + Times.millis(failed.eachNanos) + " ms"
-                + (failed.usualNanos <= 0 ? "" : ", and usually take " + Times.millis(failed.usualNanos) + " ms");
-    }
-
-    private String deadlines(Failed failed) {
-        List<String> callers = callers(failed.ended);
-        return "deadline "
-                + (callers.isEmpty() ? "the caller" : callers.size() == 1 ? "the caller " : "the callers ")
-                + String.join(", ", callers) + " gave up after " + Times.millis(failed.eachNanos) + " ms in "
-                + failed.calls() + " of " + excess.accounts.size() + " recorded late or failed calls";
-    }
-
-    private static List<String> callers(List<EndedCall> ended) {
-        return most(ended, EndedCall::caller);
-    }
-
-    /** Returns the most frequent values of a property of the given calls, the most frequent value first. */
-    private static List<String> most(List<EndedCall> calls, Function<EndedCall, @Nullable String> property) {
-        Map<String, Integer> counts = new TreeMap<>();
-        for (EndedCall call : calls) {
-            String value = property.apply(call);
-            if (value != null) {
-                counts.merge(value, 1, Integer::sum);
-            }
-        }
-        return counts.entrySet().stream()
-                .sorted(Map.Entry.<String, Integer>comparingByValue().reversed())
-                .limit(MAX_CALLERS)
-                .map(Map.Entry::getKey)
-                .toList();
-    }
-
-    private @Nullable TooShort ofOperation(Part part, Phase phase, Failed failed) {
+    private @Nullable TooShort ofOperation(Part part, Phase phase, TimedOutCalls failed) {
         double usually = part.name().isEmpty() ? -1 : operations.usualNamed(phase, part.name());
         double usualCount = usually <= 0 ? 1 : Math.max(1, usualCount(part, usually, failed));
         double timeout = timeoutNanos(part, phase, failed, Math.max(0, usually), usualCount);
         AnswerTimes answers = answers(part, phase, usually < 0 ? evidence.earlierGood() : excess.goodDuringMiss());
-        String limit = limit(failed.ended);
+        String limit = failed.limit();
         if (usually < 0) {
             boolean isCut = !part.name().isEmpty() && answers.reach(timeout);
             boolean isNever = phase == Phase.RPC && !part.name().isEmpty() && !limit.isEmpty();
             return isCut
                     ? ofAnswers(part, phase, failed, timeout, answers)
-                    : isNever ? neverAnswered(part, limit) : null;
+                    : isNever ? text.neverAnswered(part, limit) : null;
         }
         if (isSlower(part, phase, timeout, usually, usualCount, answers)) {
             AnswerTimes earlier =
@@ -279,7 +187,7 @@ public final class TimeOuts {
                 ? ", and " + Times.millis(slow) + " ms in the slowest tenth of the calls"
                 : "";
         String times = "usually takes " + Times.millis(usually) + " ms" + slowest;
-        return tooShort(part, phase, failed, timeout, times, answers);
+        return text.tooShort(part, phase, failed, timeout, times, answers);
     }
 
     /** Returns the time of the operation in the slowest tenth of the normal calls; not positive if unknown. */
@@ -305,64 +213,9 @@ public final class TimeOuts {
      * Returns a timeout that is too short for an operation. The usual time of the operation is unknown, because the
      * timeout has ended many calls since the application started.
      */
-    private TooShort ofAnswers(Part part, Phase phase, Failed failed, double timeout, AnswerTimes answers) {
+    private TooShort ofAnswers(Part part, Phase phase, TimedOutCalls failed, double timeout, AnswerTimes answers) {
         String times = "takes " + answers.text() + " when it ends in time";
-        return tooShort(part, phase, failed, timeout, times, answers);
-    }
-
-    private TooShort tooShort(
-            Part part, Phase phase, Failed failed, double timeout, String times, AnswerTimes answers) {
-        String place = placeOf(part, phase, failed);
-        return new TooShort(
-                part.name(),
-                Change.of(
-                        Where.CODE,
-                        "set a longer timeout for " + part.name() + (place == null ? "" : ", called in " + place)
-                                + ": it ends after " + Times.millis(timeout) + " ms and " + times
-                                + setBy(phase, failed, timeout)),
-                answers.areEnough()
-                        ? List.of("answers  " + answers.text() + " in calls that the timeout does not end")
-                        : List.of());
-    }
-
-    /**
-     * Returns the line of code that runs the operation. The exceptions of a timeout show it exactly, unless code
-     * stopped waiting for another thread. The few samples of short operations may show other work of the same calls.
-     */
-    private @Nullable String placeOf(Part part, Phase phase, Failed failed) {
-        String sampled = operations.placeOf(phase, part.name());
-        String thrown =
-                most(failed.ended, FailurePart::placeOf).stream().findFirst().orElse(null);
-        boolean isShown = sampled != null && thrown != null && sampled.startsWith(thrown);
-        boolean isGivenUp = !most(failed.ended, FailurePart::givenUpIn).isEmpty();
-        return thrown == null || isShown || (isGivenUp && sampled != null) ? sampled : thrown;
-    }
-
-    /**
-     * Returns text that says where the time limit is set: in a property, or in the line of code that stops waiting;
-     * empty if it is unknown.
-     */
-    private String setBy(Phase phase, Failed failed, double timeout) {
-        String limit = limit(failed.ended);
-        if (!limit.isEmpty()) {
-            return "; the timeout is " + limit + "; or make the peer's answer faster";
-        }
-        String place =
-                most(failed.ended, FailurePart::givenUpIn).stream().findFirst().orElse("");
-        if (!place.isEmpty()) {
-            return "; the timeout is set in " + place;
-        }
-        String property = ofProperty(phase, timeout);
-        return property.isEmpty() ? "" : "; the timeout is " + property;
-    }
-
-    /** Returns the limit and the property that set a timeout of the given time; empty if it is unknown. */
-    private String ofProperty(Phase phase, double timeout) {
-        return evidence.limits().stream()
-                .filter(one -> one.mayEnd(phase, timeout))
-                .min(Comparator.comparingDouble(one -> Math.abs(one.limit().toNanos() - timeout)))
-                .map(TimeLimit::text)
-                .orElse("");
+        return text.tooShort(part, phase, failed, timeout, times, answers);
     }
 
     /**
@@ -411,8 +264,8 @@ public final class TimeOuts {
     }
 
     /** Returns the usual number of operations with the given name per call. */
-    private double usualCount(Part part, double usually, Failed failed) {
-        double nanos = failed.ended.stream()
+    private double usualCount(Part part, double usually, TimedOutCalls failed) {
+        double nanos = failed.ended().stream()
                 .map(call -> excess.usualOf(call.method()))
                 .mapToDouble(usual -> usual == null ? 0 : usual.sum(Operations.only(part)))
                 .average()
@@ -427,49 +280,47 @@ public final class TimeOuts {
      */
     public boolean areAttempts(Part part) {
         Phase phase = Operations.phase(part.kind());
-        Failed failed = failed(part, call -> true);
+        TimedOutCalls failed = failed(part, call -> true);
         double usually = phase == null || part.name().isEmpty() ? -1 : operations.usualNamed(phase, part.name());
         if (phase == null || usually <= 0 || !failed.areMost() || usualCount(part, usually, failed) < RUNS) {
             return false;
         }
-        long repeated = failed.ended.stream()
+        long repeated = failed.ended().stream()
                 .filter(call ->
                         RepeatedOperations.attempts(call, phase, part.name()).count() > 1)
                 .count();
         return 2 * repeated >= failed.calls();
     }
 
-    /** Returns the mean time after which the timeout ends the operation. */
-    private static double timeoutNanos(Part part, Phase phase, Failed failed, double usually, double usualCount) {
-        return failed.ended.stream()
-                .map(call -> RepeatedOperations.attempts(call, phase, part.name()))
-                .filter(attempts -> attempts.count() > 0)
-                // If calls usually run the operation several times, the timeout ended only the last run of the call.
-                .mapToDouble(attempts -> usualCount >= SEVERAL
-                        ? Math.max(
-                                attempts.eachNanos(),
-                                attempts.count() * attempts.eachNanos() - (attempts.count() - 1) * usually)
-                        : attempts.eachNanos())
-                .average()
-                .orElse(0);
+    /**
+     * Returns the time after which the timeout ends the operation: the limit in the exceptions or, if they do not state
+     * it, the measured time. On a busy machine, threads continue late after a timeout, so the shorter measured times are
+     * more exact.
+     */
+    private static double timeoutNanos(
+            Part part, Phase phase, TimedOutCalls failed, double usually, double usualCount) {
+        double stated = quartile(failed.ended().stream().mapToDouble(StatedLimits::nanos));
+        return stated > 0
+                ? stated
+                : quartile(failed.ended().stream()
+                        .map(call -> RepeatedOperations.attempts(call, phase, part.name()))
+                        .filter(attempts -> attempts.count() > 0)
+                        // If calls usually run several such operations, the timeout ended only the last operation of
+                        // the call.
+                        .mapToDouble(attempts -> usualCount >= SEVERAL
+                                ? Math.max(
+                                        attempts.eachNanos(),
+                                        attempts.count() * attempts.eachNanos() - (attempts.count() - 1) * usually)
+                                : attempts.eachNanos()));
     }
 
-    /** Returns the timeout of a remote call whose usual time is unknown. */
-    private TooShort neverAnswered(Part part, String limit) {
-        String place = operations.placeOf(Phase.RPC, part.name());
-        return new TooShort(
-                part.name(),
-                Change.of(
-                        Where.CODE,
-                        "set a longer timeout than " + limit + " for " + part.name()
-                                + (place == null ? "" : ", called in " + place)
-                                + ": its usual time is not known, because no answer within this time was recorded while"
-                                + " calls met the target; if its provider usually answers sooner, read the diagnosis"
-                                + " of the provider"),
-                List.of());
+    /** Returns the value that a quarter of the given values do not exceed; 0 if there are no values. */
+    private static double quartile(DoubleStream values) {
+        double[] sorted = values.sorted().toArray();
+        return sorted.length == 0 ? 0 : sorted[(sorted.length - 1) / QUARTER];
     }
 
-    private Failed failed(Part part, Predicate<EndedCall> counts) {
+    private TimedOutCalls failed(Part part, Predicate<EndedCall> counts) {
         Predicate<Part> matching = Operations.only(part);
         List<EndedCall> calls = new ArrayList<>();
         int of = 0;
@@ -487,6 +338,6 @@ public final class TimeOuts {
             of += matches || counted.times().sum(matching) > 0 ? 1 : 0;
         }
         int all = Math.max(1, calls.size());
-        return new Failed(calls, of, nanos / all, usually / all);
+        return new TimedOutCalls(calls, of, nanos / all, usually / all);
     }
 }

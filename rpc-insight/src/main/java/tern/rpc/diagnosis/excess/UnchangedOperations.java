@@ -98,7 +98,7 @@ public final class UnchangedOperations {
                                 + " calls run it %.1f times, calls usually %s times; it is not slower than usual (%s"
                                 + " ms)",
                         ofLateCalls(part, phase),
-                        OperationCounts.number(usual(part, phase).count()),
+                        CountText.number(usual(part, phase).count()),
                         Times.millis(operations.of(phase, part.name()).eachNanos()));
     }
 }

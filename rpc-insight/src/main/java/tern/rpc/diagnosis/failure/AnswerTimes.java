@@ -15,13 +15,16 @@ import tern.rpc.diagnosis.account.Times;
  *
  * @param recorded the number of recorded calls from which the times were computed
  * @param meanNanos the mean time of one operation
- * @param medianNanos the median time @param slowNanos the 90th percentile of the times
+ * @param medianNanos the median time
+ * @param slowNanos the 90th percentile of the times
+ * @param longNanos the 99th percentile of the times
  */
-public record AnswerTimes(int recorded, double meanNanos, double medianNanos, double slowNanos) {
+public record AnswerTimes(int recorded, double meanNanos, double medianNanos, double slowNanos, double longNanos) {
 
     private static final int MIN_RECORDED = 5;
     private static final double MEDIAN = 0.5;
     private static final double SLOW = 0.9;
+    private static final double LONG = 0.99;
 
     /** A timeout can count as too short only if slow answers take at least {@value} of it. */
     private static final double NEAR = 0.8;
@@ -51,7 +54,8 @@ public record AnswerTimes(int recorded, double meanNanos, double medianNanos, do
                 answered.size(),
                 weights == 0 ? -1 : sum / weights,
                 quantile(answered, MEDIAN * weights),
-                quantile(answered, SLOW * weights));
+                quantile(answered, SLOW * weights),
+                quantile(answered, LONG * weights));
     }
 
     private static void add(EndedCall call, Phase phase, String name, double weight, List<Answered> into) {
@@ -97,5 +101,10 @@ public record AnswerTimes(int recorded, double meanNanos, double medianNanos, do
     /** Returns text such as {@code 41 ms (p50) and 48 ms (p90)}. */
     public String text() {
         return Times.millis(medianNanos) + " ms (p50) and " + Times.millis(slowNanos) + " ms (p90)";
+    }
+
+    /** Returns text such as {@code 41 ms (p50) and 59 ms (p99)}. */
+    public String longText() {
+        return Times.millis(medianNanos) + " ms (p50) and " + Times.millis(longNanos) + " ms (p99)";
     }
 }

@@ -35,6 +35,9 @@ public final class CallerDeadlines {
      */
     private static final Pattern SET_BY = Pattern.compile("set by ([^()]+)\\)");
 
+    /** Matches the value of a method's limit, and how and where it is set. */
+    private static final Pattern FULL = Pattern.compile(" of (\\d+) are running (\\([^()]+\\))");
+
     /**
      * Matches the time limit of a remote call and the place where it is set, for example {@code 50 ms
      * (rpc.client.timeout)}.
@@ -106,6 +109,15 @@ public final class CallerDeadlines {
     public static @Nullable String limitOf(Throwable refusal) {
         Matcher place = SET_BY.matcher(message(refusal));
         return place.find() ? place.group(1) : null;
+    }
+
+    /**
+     * Returns the value of the exceeded limit, and how and where it is set, for example {@code 4 (fixed, set by
+     * @RpcMethod of place)}; null if the failure does not contain them.
+     */
+    public static @Nullable String limitText(Throwable refusal) {
+        Matcher full = FULL.matcher(message(refusal));
+        return full.find() ? full.group(1) + " " + full.group(2) : null;
     }
 
     /**

@@ -63,7 +63,7 @@ public final class Exceptions {
     /** A text that messages of drivers and of the JDK contain if an answer has not arrived in time. */
     private static final String READ_TIMEOUT = "read timed out";
 
-    private static final String FULL_FILES = "Too many open files";
+    static final String FULL_FILES = "Too many open files";
 
     /** The message of OkHttp's exception for a call that exceeded the time limit for whole calls. */
     private static final String OKHTTP_TIMEOUT = "timeout";

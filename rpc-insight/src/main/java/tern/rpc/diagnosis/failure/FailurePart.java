@@ -301,10 +301,9 @@ public final class FailurePart {
                 chain.stream().filter(Exceptions::isTimeOut).findFirst().orElse(failure);
         boolean deadline = timeout instanceof RpcException;
         Phase phase = deadline ? Phase.RPC : operation(chain);
-        String message = timeout instanceof RpcException rpc ? rpc.status().description() : "";
         NamedTimes.Entry longest = Stream.concat(call.ledger().named().stream(), call.ledger().unfinished().stream())
                 .filter(entry -> phase == null ? isOperation(entry.kind()) : entry.kind() == phase)
-                .max(Comparator.<NamedTimes.Entry, Boolean>comparing(entry -> FailedPeer.isAbout(message, entry.name()))
+                .max(Comparator.<NamedTimes.Entry>comparingInt(entry -> Mentions.of(chain, entry))
                         .thenComparingLong(NamedTimes.Entry::nanos))
                 .orElse(null);
         if (longest != null && (phase != null || 2 * longest.nanos() >= call.tookNanos())) {

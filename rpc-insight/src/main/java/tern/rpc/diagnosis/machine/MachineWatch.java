@@ -55,6 +55,7 @@ public final class MachineWatch implements ProcessWatch {
     private volatile Look last; // The diagnosis thread writes this field.
     private volatile Machine latest = Machine.UNKNOWN;
     private int untilSearch; // the number of readings of the counters until the collector's threads are looked up again
+    private final OpenFileWatch files = new OpenFileWatch(Path.of("/"));
 
     public MachineWatch() {
         last = look();
@@ -92,6 +93,7 @@ public final class MachineWatch implements ProcessWatch {
     public void start() {
         collectors.start();
         hiccups.start();
+        files.start();
     }
 
     @Override
@@ -99,6 +101,12 @@ public final class MachineWatch implements ProcessWatch {
         hiccups.stop();
         explicit.stop();
         collectors.stop();
+        files.stop();
+    }
+
+    @Override
+    public OpenFileUse openFiles() {
+        return files.use();
     }
 
     @Override
@@ -135,6 +143,7 @@ public final class MachineWatch implements ProcessWatch {
         if (now - last.at < MIN_NANOS) {
             return latest;
         }
+        files.second(now);
         if (hiccups.between(last.at, now, collectors).of(Part.of(Part.Kind.JVM_PAUSE)) > 0) {
             operations.read();
         }

@@ -46,6 +46,11 @@ public interface ProcessWatch extends PauseTimes {
         return "";
     }
 
+    /** Returns what the open files and sockets of this process refer to. Only one thread calls this method. */
+    default OpenFileUse openFiles() {
+        return OpenFileUse.UNKNOWN;
+    }
+
     /** Starts a search for the code that calls {@code System.gc()}. The search uses the JVM's flight recorder. */
     default void searchExplicitCollections() {}
 

@@ -8,7 +8,7 @@ import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.excess.ExcessTime;
-import tern.rpc.diagnosis.excess.SilentPeers;
+import tern.rpc.diagnosis.peer.SilentPeers;
 import tern.rpc.diagnosis.stack.TaskWaits;
 
 /**

@@ -15,8 +15,8 @@ import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.calls.Baseline;
 import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.excess.RepeatedOperations;
-import tern.rpc.diagnosis.excess.SilentPeers;
 import tern.rpc.diagnosis.excess.TimesByCause;
+import tern.rpc.diagnosis.peer.SilentPeers;
 import tern.rpc.diagnosis.pool.PeerKinds;
 import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.sample.CallSamples;
@@ -117,7 +117,7 @@ public final class HolderRules extends Rule {
 
     /** Returns the lookup of a host name that the lock's owner waits for; null if there is none. */
     private @Nullable Part lookupOfOwner(Part part) {
-        return part.kind() != Kind.LOCK || excess.samples.ownersWorkIn(part) != Kind.RESOLVER
+        return part.kind() != Kind.LOCK || excess.samples.owners().ownersWorkIn(part) != Kind.RESOLVER
                 ? null
                 : excess.samples.in(part).stream()
                         .map(Sample::ownersPart)
@@ -235,8 +235,9 @@ public final class HolderRules extends Rule {
                     ? null
                     : Operations.phase(work.get(0).kind());
         }
-        Kind work =
-                part.kind() == Kind.LOCK && !JdkLocks.isNeverReleased(part) ? excess.samples.ownersWorkIn(part) : null;
+        Kind work = part.kind() == Kind.LOCK && !JdkLocks.isNeverReleased(part)
+                ? excess.samples.owners().ownersWorkIn(part)
+                : null;
         return work == null ? null : Operations.phase(work);
     }
 
@@ -266,7 +267,7 @@ public final class HolderRules extends Rule {
      * a wait, for example because a cache never contains the value.
      */
     private void passOnToLock(Part lock, Phase phase, Times operations) {
-        if (lock.kind() != Kind.LOCK || !excess.samples.isRunIn(lock, phase)) {
+        if (lock.kind() != Kind.LOCK || !excess.samples.owners().isRunIn(lock, phase)) {
             return;
         }
         double waits = byCause.of(lock);
@@ -286,7 +287,9 @@ public final class HolderRules extends Rule {
      */
     private @Nullable Phase ownersIn(Part part) {
         if (part.kind() == Kind.LOCK) {
-            return JdkLocks.isNeverReleased(part) || FileLocks.isOne(part) ? null : excess.samples.ownersIn(part);
+            return JdkLocks.isNeverReleased(part) || FileLocks.isOne(part)
+                    ? null
+                    : excess.samples.owners().ownersIn(part);
         }
         LikelyHolders.Activity activity = holdersOf(part, excess.samples);
         return activity == null || !activity.phase().isOperation() ? null : activity.phase();
@@ -324,13 +327,14 @@ public final class HolderRules extends Rule {
         boolean isLock = part.kind() == Kind.LOCK
                 && part.name().contains(StackReader.WANTED)
                 && !JdkLocks.isNeverReleased(part)
-                && samples.ownerOf(part) == null;
+                && samples.owners().ownerOf(part) == null;
         if (isLock || LibraryWaits.isOwnPool(part) || isQueue(part, samples)) {
-            return samples.likelyHolders(part);
+            return samples.owners().likelyHolders(part);
         }
         // If the application limits concurrent work with a Condition, the stacks of the waiting calls show only a wait
         // for a signal.
-        LikelyHolders.Activity activity = isSignal(part, samples) ? samples.likelyHolders(part) : null;
+        LikelyHolders.Activity activity =
+                isSignal(part, samples) ? samples.owners().likelyHolders(part) : null;
         return activity != null && activity.phase().isOperation() ? activity : null;
     }
 

@@ -9,6 +9,7 @@ import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.calls.Baseline;
 import tern.rpc.diagnosis.excess.Evidence;
+import tern.rpc.diagnosis.excess.FillingOperations;
 import tern.rpc.diagnosis.excess.OperationCounts;
 import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.excess.RunningOperations;
@@ -100,7 +101,10 @@ final class PoolRules extends Rule {
                 pools.put(verdict.name(), isLeaked(verdict, operation) ? verdict.leaked() : verdict.heldByOthers());
                 continue;
             }
-            Part more = full ? counts.filling(verdict.pool(), byCause.only(TimesByCause::isLeaf)) : null;
+            Part more = full
+                    ? new FillingOperations(evidence, excess, operations, counts)
+                            .of(verdict.pool(), byCause.only(TimesByCause::isLeaf))
+                    : null;
             if (more != null) {
                 byCause.pour(part, byCause.only(more::equals), TimesByCause.WAIT_FOR + verdict.resource());
                 continue;

@@ -16,22 +16,23 @@ import tern.rpc.diagnosis.account.RedisCommands;
 import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
-import tern.rpc.diagnosis.excess.FailedPeers;
-import tern.rpc.diagnosis.excess.FailedProviders;
 import tern.rpc.diagnosis.excess.ImmediateRetries;
 import tern.rpc.diagnosis.excess.ManySlowOperations;
 import tern.rpc.diagnosis.excess.MoreOperations;
-import tern.rpc.diagnosis.excess.OneSlowPeer;
 import tern.rpc.diagnosis.excess.OperationCounts;
 import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.excess.RepeatedOperations;
 import tern.rpc.diagnosis.excess.RepeatedTransactions;
 import tern.rpc.diagnosis.excess.RunningOperations;
-import tern.rpc.diagnosis.excess.SilentPeers;
-import tern.rpc.diagnosis.excess.SlowProviders;
 import tern.rpc.diagnosis.excess.SlowServers;
 import tern.rpc.diagnosis.excess.TimesByCause;
 import tern.rpc.diagnosis.failure.FailurePart;
+import tern.rpc.diagnosis.peer.FailedPeers;
+import tern.rpc.diagnosis.peer.FailedProviders;
+import tern.rpc.diagnosis.peer.OneSlowPeer;
+import tern.rpc.diagnosis.peer.SickPeers;
+import tern.rpc.diagnosis.peer.SilentPeers;
+import tern.rpc.diagnosis.peer.SlowProviders;
 import tern.rpc.diagnosis.pool.PeerKinds;
 import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.sample.ExecutorNames;
@@ -114,7 +115,8 @@ public final class SymptomRules extends Rule {
         processors.passOnExecutors();
         processors.passOnToOwnCode();
         new CommonDelays(evidence, operations, counts).passOn(excess, byCause);
-        new OnePeer(this, counts).merge();
+        new SickPeers(evidence, excess, operations, counts, byCause).merge();
+        new FullFilesRule(this).merge();
     }
 
     /**

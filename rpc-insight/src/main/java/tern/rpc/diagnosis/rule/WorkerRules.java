@@ -1,12 +1,15 @@
 package tern.rpc.diagnosis.rule;
 
 import java.util.Map;
-import java.util.Set;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.TimesByCause;
+import tern.rpc.diagnosis.failure.FailurePart;
+import tern.rpc.diagnosis.failure.ServerRefusals;
 import tern.rpc.diagnosis.pool.ObservedPool;
+import tern.rpc.pool.PoolSnapshot;
 
 /**
  * Decides whether calls wait for a worker because their work takes too long, or because there are too few workers.
@@ -19,9 +22,6 @@ public final class WorkerRules extends Rule {
 
     /** If more than {@value} of the workers are busy on average, some calls are assumed to wait for one. */
     private static final double FULL = 0.8;
-
-    /** The refusal reasons caused by limits other than the number of workers. */
-    private static final Set<String> LIMITS = Set.of("method", "connection", Part.UNREAD);
 
     WorkerRules(Rule other) {
         super(other);
@@ -99,8 +99,19 @@ public final class WorkerRules extends Rule {
         return (evidence.calls().calls() + refused) / evidence.seconds();
     }
 
-    /** Returns whether a call that was refused for the given reason found no free worker. */
-    public static boolean isForWorkers(String reason) {
-        return !LIMITS.contains(reason) && !reason.startsWith(Part.STATUS);
+    private boolean isForWorkers(String reason) {
+        return causeOf(reason, evidence).kind() == Kind.QUEUE;
+    }
+
+    /**
+     * Returns the reason why calls were refused: the wait for a worker, a limit, or a deadline that had passed although
+     * workers were idle.
+     */
+    public static Part causeOf(String reason, Evidence evidence) {
+        PoolSnapshot workers = ServerRefusals.workers(evidence.pools().stream().map(ObservedPool::now));
+        if (ServerRefusals.isOfDeadline(reason, workers)) {
+            return new Part(Kind.TIMEOUT, FailurePart.DEADLINE);
+        }
+        return ServerRefusals.isForWorkers(reason, workers) ? Part.of(Kind.QUEUE) : new Part(Kind.LIMIT, reason);
     }
 }

@@ -1,19 +1,11 @@
 package tern.rpc.diagnosis.sample;
 
-import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadInfo;
-import java.lang.management.ThreadMXBean;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
@@ -32,18 +24,12 @@ import tern.rpc.pool.ApplicationCode;
 
 /**
  * Samples the threads that serve no call, while calls wait for results or for locks with unknown owners. Reads at most
- * {@value #MAX_THREADS} stacks of platform threads, at most twice a second. Not thread-safe: only one thread uses it.
+ * {@value OtherThreads#MAX_THREADS} stacks of platform threads, at most twice a second. Not thread-safe: only one
+ * thread uses it.
  */
 public final class TaskWatch {
 
-    private static final int MAX_THREADS = 96;
     private static final int MAX_EXECUTORS = 32;
-
-    /**
-     * A thread counts as a likely holder of a lock only if at least {@value} samples show it at the same line. Virtual
-     * threads are sampled less often, so one sample is enough for them.
-     */
-    private static final int MIN_HOLDING = 3;
 
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     /**
@@ -52,9 +38,6 @@ public final class TaskWatch {
      */
     private static final long HALF_LIFE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-    /** Prefixes of the names of Tern's own threads. If they serve no call, they are idle and need not be sampled. */
-    private static final List<String> OWN = List.of("rpc-worker-", "rpc-io-", "rpc-diagnosis");
-
     /**
      * The name of the common pool's threads. The ledgers of calls do not record waits for these threads, although the
      * common pool mostly runs tasks of asynchronous calls.
@@ -62,7 +45,6 @@ public final class TaskWatch {
     private static final String COMMON_POOL = ExecutorNames.COMMON_THREADS;
 
     private static final Pattern NUMBERS = Pattern.compile("(-worker)?[-#\\d]+$");
-    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
     private final Map<String, TaskSamples> executors = new HashMap<>();
     // threads outside of executors, such as timer threads, by name
@@ -74,18 +56,9 @@ public final class TaskWatch {
     private final SampledMoments moments = new SampledMoments();
     // the names of virtual threads that run tasks; these threads are sampled less often than platform threads
     private final Set<String> seldomSeen = new HashSet<>();
-    private final Random random = new Random(2);
+    private final OtherThreads others = new OtherThreads();
     private long next; // the time of the next sample; 0 before the first sample
     private long halved; // the time when the numbers of samples were last halved; 0 before the first sample
-
-    /**
-     * The tasks or threads that most likely hold a lock.
-     *
-     * @param threads the common name of the threads, without numbers
-     * @param line the line where they were found most often
-     * @param looks the number of samples at this line
-     */
-    public record Holder(String threads, StackTraceElement line, int looks) {}
 
     /**
      * Samples threads that do not serve calls. Does nothing if the last sample was taken less than 500 ms ago.
@@ -108,27 +81,17 @@ public final class TaskWatch {
             lookups.halve();
             carriers.halve();
         }
-        Map<Long, String> others = new LinkedHashMap<>();
-        for (ThreadInfo thread : THREADS.getThreadInfo(THREADS.getAllThreadIds())) {
-            if (thread != null) {
-                clients.add(thread.getThreadName());
-            }
-            if (thread != null
-                    && !serving.contains(thread.getThreadId())
-                    && OWN.stream().noneMatch(thread.getThreadName()::startsWith)) {
-                others.put(thread.getThreadId(), nameOf(thread.getThreadName()));
-            }
-        }
+        Map<Long, String> unserving = others.find(serving, clients);
         clients.looked(now);
-        List<Long> chosen = choose(others);
+        List<Long> chosen = others.choose(unserving, this::hasWorked);
         lookups.begin();
         boolean isCommonPoolFull = moments.isCommonPoolFull(now);
         Set<String> busy = new HashSet<>();
         ThreadSnapshots.of(chosen.stream().mapToLong(Long::longValue).toArray())
                 .values()
                 .forEach(thread -> add(thread, isCommonPoolFull, busy));
-        others.keySet().removeAll(new HashSet<>(chosen));
-        moments.add(now, new SampledMoments.Work(busy, new HashSet<>(others.values())));
+        unserving.keySet().removeAll(new HashSet<>(chosen));
+        moments.add(now, new SampledMoments.Work(busy, new HashSet<>(unserving.values())));
         for (ThreadSnapshot thread : virtual.read(now, serving, areCarriersFull)) {
             // Skips the server's threads: each may serve a call that began after the running calls were listed.
             if (thread.name().equals(VirtualTasks.UNNAMED) || !callThreads.contains(nameOf(thread))) {
@@ -138,31 +101,6 @@ public final class TaskWatch {
                 carriers.addOther(thread);
             }
         }
-    }
-
-    /**
-     * Chooses the threads to sample. If there are too many, half of the chosen threads have names of threads that were
-     * found working before. The rest are chosen at random.
-     *
-     * @param others the common name of each thread, by its id
-     */
-    private List<Long> choose(Map<Long, String> others) {
-        List<Long> all = new ArrayList<>(others.keySet());
-        if (all.size() <= MAX_THREADS) {
-            return all;
-        }
-        Collections.shuffle(all, random);
-        Set<Long> chosen = new LinkedHashSet<>();
-        all.stream()
-                .filter(id -> hasWorked(others.getOrDefault(id, "")))
-                .limit(MAX_THREADS / 2)
-                .forEach(chosen::add);
-        all.stream()
-                .filter(id -> !chosen.contains(id))
-                .limit(MAX_THREADS - chosen.size())
-                .toList()
-                .forEach(chosen::add);
-        return List.copyOf(chosen);
     }
 
     private boolean hasWorked(String name) {
@@ -377,50 +315,9 @@ public final class TaskWatch {
         return best;
     }
 
-    /**
-     * Returns the tasks or background threads that most likely hold the lock that a call waits for. Background threads
-     * serve no call. The likely holders have taken a lock in the class in which the call waits, and do not wait for a
-     * lock themselves. Tasks that sleep come last.
-     *
-     * @param waiting the call's waiting frame
-     * @return null if there are none
-     */
-    @Nullable
-    public Holder likelyHolder(@Nullable StackTraceElement waiting) {
-        if (waiting == null) {
-            return null;
-        }
-        Map<String, TaskSamples> all = new HashMap<>(threads);
-        all.putAll(executors);
-        Holder best = null;
-        int rank = Integer.MAX_VALUE;
-        for (Map.Entry<String, TaskSamples> entry : all.entrySet()) {
-            for (Map.Entry<TaskSamples.Inside, Integer> found :
-                    entry.getValue().mayHold(waiting).entrySet()) {
-                TaskSamples.Inside inside = found.getKey();
-                boolean isMoreOften = best == null || found.getValue() > best.looks();
-                if (found.getValue() >= (isAlwaysSeen(entry.getKey()) ? MIN_HOLDING : 1)
-                        && (inside.rank() < rank || (inside.rank() == rank && isMoreOften))) {
-                    best = new Holder(entry.getKey(), inside.line(), found.getValue());
-                    rank = inside.rank();
-                }
-            }
-        }
-        return best;
-    }
-
-    /**
-     * Returns the most frequent kind of activity of the holder's threads at the holder's line of code; null if unknown.
-     */
-    public Part.@Nullable Kind workAt(Holder holder) {
-        TaskSamples group = executor(holder.threads());
-        return group == null
-                ? null
-                : group.lines.entrySet().stream()
-                        .filter(entry -> entry.getValue().equals(holder.line()))
-                        .max(Comparator.comparingDouble(entry -> group.parts.of(entry.getKey())))
-                        .map(entry -> entry.getKey().kind())
-                        .orElse(null);
+    /** Returns the threads that most likely hold the locks that calls wait for. */
+    public LockingThreads locking() {
+        return new LockingThreads(this);
     }
 
     /** Returns the samples of an executor, or of threads outside of executors; null if there are none. */

@@ -6,9 +6,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.account.Part;
@@ -28,6 +26,8 @@ import tern.rpc.diagnosis.excess.RejectedTasks;
 import tern.rpc.diagnosis.excess.RepeatedTransactions;
 import tern.rpc.diagnosis.excess.TimeOuts;
 import tern.rpc.diagnosis.failure.FailurePart;
+import tern.rpc.diagnosis.failure.FullFiles;
+import tern.rpc.diagnosis.failure.ServerRefusals;
 import tern.rpc.diagnosis.machine.BackgroundThreads;
 import tern.rpc.diagnosis.machine.Machine;
 import tern.rpc.diagnosis.pool.PoolVerdict;
@@ -52,18 +52,6 @@ public final class CauseText {
     /** The kind of the cause for time that no evidence explains. */
     public static final String UNEXPLAINED = "UNEXPLAINED";
 
-    /** A wait for a connection counts as noticeable if it takes at least {@value} of the latency target. */
-    private static final double NOTABLE_WAIT = 0.1;
-
-    /** More permits are recommended only if the wait for a permit is at least {@value} times the time of its use. */
-    private static final double PERMIT_FACTOR = 3;
-
-    /** More permits are not recommended if the operation under a permit takes {@value} times its usual time. */
-    private static final double MUCH_SLOWER = 3;
-
-    /** The kinds of operations that can run during a transaction without using the transaction's database. */
-    private static final Set<Part.Kind> OF_OTHER_SERVERS = EnumSet.of(Part.Kind.HTTP, Part.Kind.RPC, Part.Kind.REDIS);
-
     /** The kinds of code that may load the values of a cache. */
     private static final Set<Part.Kind> OF_LOADS = EnumSet.of(
             Part.Kind.COMPUTING,
@@ -74,16 +62,8 @@ public final class CauseText {
             Part.Kind.NATIVE,
             Part.Kind.CLASS_LOADING);
 
-    /** The advice for operations that run while their calls hold a database connection. */
-    private static final String OUTSIDE =
-            " (run it outside of the transaction; with JPA, spring.jpa.open-in-view=false returns the connection with"
-                    + " the transaction)";
-
-    /** The last words of many recommended changes. They are removed if the size of a pool is a further cause. */
+    /** The text at the end of many recommended changes. */
     private static final String NO_SIZE = "; a different pool size does not help";
-
-    /** The text before the owner's name in the name of a lock. */
-    private static final String HELD = " held in ";
 
     private final Evidence evidence;
     private final ExcessTime excess;
@@ -102,6 +82,7 @@ public final class CauseText {
     private final Stampedes stampedes;
     private final ImmediateRetries retries;
     private final CallerRuns callerRuns;
+    private final HeldResources held;
 
     public CauseText(
             Evidence evidence, ExcessTime excess, Map<String, PoolVerdict> pools, Map<Part, List<Symptom>> symptoms) {
@@ -120,6 +101,7 @@ public final class CauseText {
         this.storeText = new StoreText(evidence, excess, operations, pools, servers);
         this.redisText = new RedisText(evidence, excess, operations, servers);
         this.callerRuns = new CallerRuns(evidence, excess, pools);
+        this.held = new HeldResources(evidence, excess, operations, pools, symptoms);
         this.remoteText = new RemoteText(evidence, excess, operations, timeOuts);
         this.changes = new Changes(evidence, excess, operations);
         this.codeText = new CodeText(
@@ -165,7 +147,7 @@ public final class CauseText {
                 saves,
                 ofFailures,
                 certainNanos / 1e6,
-                change(part, description.change()),
+                change(part, description),
                 facts,
                 changes.lines(part),
                 symptoms(part),
@@ -173,12 +155,11 @@ public final class CauseText {
     }
 
     /** Extends the recommended change with advice, for example about caches, retries, held locks and permits. */
-    private Change change(Part part, Change described) {
-        Change change = withSize(described);
+    private Change change(Part part, CauseDescription described) {
+        Change change = withSize(described.change());
         change = withCache(change, part);
         change = withBackOff(change, part);
-        change = withoutHolding(change, part);
-        change = withMorePermits(change, part);
+        change = held.extended(change, part, described.kind());
         change = withoutWorkers(change, part);
         change = callerRuns.withPolicy(change, part);
         return new MissedJobs(evidence, excess, operations).change(change, part);
@@ -237,81 +218,6 @@ public final class CauseText {
     }
 
     /**
-     * Extends the recommended change if the operation runs while its call holds a lock or a connection that other calls
-     * wait for.
-     */
-    private Change withoutHolding(Change change, Part part) {
-        String held = null;
-        String instead = "";
-        for (Symptom symptom : symptoms.getOrDefault(part, List.of())) {
-            Part wanted = symptom.waitedFor();
-            if (wanted.kind() == Part.Kind.LOCK && wanted.name().contains(HELD)) {
-                held = "a lock that other calls wait for: " + wanted.name();
-                instead = "";
-            } else if (held == null && wanted.kind() == Part.Kind.SQL && OF_OTHER_SERVERS.contains(part.kind())) {
-                held = "locked rows that other calls wait for, in " + wanted.name() + ",";
-            }
-        }
-        if (held == null) {
-            PoolVerdict pool = poolHeldDuring(part);
-            held = pool == null ? null : pool.resource();
-            instead = OUTSIDE;
-        }
-        return held == null || change.property() != null
-                ? change
-                : Change.of(
-                        change.where(),
-                        "do not hold " + held + " while this operation runs" + instead + "; " + change.text());
-    }
-
-    /**
-     * Returns the database pool whose connections are held while the operation runs; null if there is none. If calls
-     * wait for several pools, returns the one whose connections are held longest compared with their usual time.
-     */
-    private @Nullable PoolVerdict poolHeldDuring(Part part) {
-        return symptoms.getOrDefault(part, List.of()).stream()
-                .filter(symptom -> isHeldDuring(part, symptom))
-                .map(symptom -> PoolVerdict.find(pools, symptom.waitedFor()))
-                .filter(Objects::nonNull)
-                .max(Comparator.comparingDouble(PoolVerdict::timesLonger).thenComparing(PoolVerdict::name))
-                .orElse(null);
-    }
-
-    /**
-     * Recommends more permits in addition to the given change, if calls wait for a permit much longer than they use it.
-     * Developers can often change the number of permits, but not the peer. If the operation takes much longer than
-     * usual, the number of permits was sufficient before, so no change is recommended.
-     */
-    private Change withMorePermits(Change change, Part part) {
-        if (isMuchSlower(part)) {
-            return change;
-        }
-        double work = excess.times.of(part);
-        for (Symptom symptom : symptoms.getOrDefault(part, List.of())) {
-            Part wanted = symptom.waitedFor();
-            boolean isPermit = wanted.kind() == Part.Kind.LOCK && wanted.name().startsWith(Part.SEMAPHORE);
-            if (isPermit && work > 0 && symptom.nanos() >= PERMIT_FACTOR * work && change.property() == null) {
-                return Change.of(
-                        change.where(),
-                        "allow more permits if more calls may do this at the same time: calls wait "
-                                + Math.round(symptom.nanos() / work)
-                                + " times as long for the " + wanted.name() + " as they hold it; otherwise "
-                                + change.text());
-            }
-        }
-        return change;
-    }
-
-    private boolean isMuchSlower(Part operation) {
-        Phase phase = Operations.phase(operation.kind());
-        if (phase == null) {
-            return false;
-        }
-        double usual = operations.usualEach(phase, operation.name());
-        return usual > 0 && operations.of(phase, operation.name()).eachNanos() >= MUCH_SLOWER * usual;
-    }
-
-    /**
      * Extends the recommended change if calls waiting for a result occupy the workers needed by other calls. A method
      * that returns a future needs no worker while it waits.
      */
@@ -330,20 +236,6 @@ public final class CauseText {
                                 + " CompletableFuture that is completed later, or limit the number of its concurrent"
                                 + " calls"
                                 + (method.startsWith("web.") ? "" : " (max-concurrency of the method)"));
-    }
-
-    /**
-     * Returns whether the given operation probably runs while the call holds a database connection. The call is assumed
-     * to hold a connection if other calls wait noticeably long for a database connection.
-     */
-    private boolean isHeldDuring(Part part, Symptom symptom) {
-        Phase phase = Operations.phase(part.kind());
-        if (phase == null || part.kind() == Part.Kind.SQL || part.kind() == Part.Kind.LOG) {
-            return false;
-        }
-        PoolVerdict pool =
-                symptom.waitedFor().kind() == Part.Kind.POOL ? PoolVerdict.find(pools, symptom.waitedFor()) : null;
-        return pool != null && pool.isDatabase() && symptom.nanos() > NOTABLE_WAIT * evidence.targetNanos();
     }
 
     private CauseDescription describe(Part part) {
@@ -369,8 +261,9 @@ public final class CauseText {
                     CLASS_INITIALIZATION,
                     NATIVE,
                     ELSEWHERE,
-                    TIMEOUT,
-                    FAILURE -> codeText.describe(part);
+                    FAILURE ->
+                FullFiles.isOne(part) ? new FullFilesText(evidence, excess).describe(part) : codeText.describe(part);
+            case TIMEOUT -> timeOut(part);
             case LIMIT -> new LimitText(evidence, excess).describe(part);
             case CALLER -> caller(part);
             case COMPUTING, DECODE, RUN_QUEUE, CARRIER, THROTTLED, MEMORY, DISK, COLLECTOR, JVM_PAUSE, OUTSIDE ->
@@ -379,6 +272,12 @@ public final class CauseText {
                 new CommonDelays(evidence, operations, new OperationCounts(evidence, excess, operations)).describe();
             case UNEXPLAINED -> unexplained();
         };
+    }
+
+    private CauseDescription timeOut(Part part) {
+        boolean areRefused =
+                part.name().equals(FailurePart.DEADLINE) && evidence.refused().containsKey(ServerRefusals.DEADLINE);
+        return areRefused ? new LimitText(evidence, excess).ofDeadline(part) : codeText.describe(part);
     }
 
     private CauseDescription statement(Part part) {

@@ -96,7 +96,8 @@ final class CodeText {
         String calls = excess.samples.shownLineOf(part);
         String place = calls != null ? calls : line == null ? part.name() : ApplicationCode.shown(line);
         if (part.kind() == Part.Kind.LOCK) {
-            return new LockText(evidence, excess).describe(part, place, line, excess.samples.ownersWorkIn(part));
+            return new LockText(evidence, excess)
+                    .describe(part, place, line, excess.samples.owners().ownersWorkIn(part));
         }
         String called = excess.samples.calledIn(part);
         if (part.kind() == Part.Kind.CLASS_INITIALIZATION) {
@@ -417,11 +418,11 @@ final class CodeText {
         if (line != null) {
             facts.add("line     " + ApplicationCode.shown(line));
         }
-        String thread = excess.samples.ownerOf(part);
+        String thread = excess.samples.owners().ownerOf(part);
         if (thread != null) {
             facts.add("thread   " + thread + " runs the static initializer");
         }
-        StackTraceElement waiting = excess.samples.ownersLineOf(part);
+        StackTraceElement waiting = excess.samples.owners().ownersLineOf(part);
         facts.add("waits    " + excess.samples.looks(part) + " samples found a call at it"
                 + (waiting == null ? "" : ", most of them in " + ApplicationCode.shown(waiting)));
         return new CauseDescription(

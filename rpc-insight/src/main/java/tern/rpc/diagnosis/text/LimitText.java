@@ -13,12 +13,12 @@ import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.MoreCalls;
 import tern.rpc.diagnosis.failure.LocalRefusals;
+import tern.rpc.diagnosis.failure.ServerRefusals;
+import tern.rpc.diagnosis.pool.ObservedPool;
+import tern.rpc.pool.PoolSnapshot;
 
 /** Creates the cause descriptions for calls that a limit of the server, the application or a library refuses. */
 final class LimitText {
-
-    /** The refusal reason for calls that the limit of their own method refuses. */
-    private static final String METHOD = "method";
 
     private final Evidence evidence;
     private final ExcessTime excess;
@@ -33,19 +33,70 @@ final class LimitText {
         if (limiter != null) {
             return refused(limiter, part.name());
         }
-        if (part.name().equals(METHOD)) {
+        if (part.name().equals(ServerRefusals.METHOD)) {
             return ofMethod();
+        }
+        if (ServerRefusals.isOfConcurrency(part.name())) {
+            return ofServer(part.name());
         }
         String text = switch (part.name()) {
             case "connection" ->
                 "open more connections in the caller, or send fewer concurrent calls: one connection has more calls"
-                        + " in flight than rpc.server.max-in-flight-per-connection allows";
+                        + " in flight than rpc.limits.max-calls-per-connection allows";
             case Part.UNREAD -> "find out why the caller reads its answers too slowly";
             default ->
                 "the application answers with " + part.name() + ": check the filter, gateway or rate limiter that"
                         + " refuses these requests";
         };
         return new CauseDescription("LIMIT", part.name(), Change.of(Where.UNKNOWN, text), List.of());
+    }
+
+    /**
+     * Returns the cause description for calls that the server's limit on concurrent calls refuses while workers are
+     * idle.
+     */
+    private CauseDescription ofServer(String reason) {
+        PoolSnapshot workers = ServerRefusals.workers(evidence.pools().stream().map(ObservedPool::now));
+        String limit = ServerRefusals.maxConcurrency(workers);
+        List<String> facts = new ArrayList<>();
+        facts.add(refused(reason));
+        if (workers != null) {
+            facts.add("workers  " + workers.active() + " of " + workers.max() + " busy, " + workers.waiting()
+                    + " calls wait");
+        }
+        return new CauseDescription(
+                "LIMIT",
+                limit,
+                Change.of(
+                        Where.CODE,
+                        "raise " + limit + ", or set " + ServerRefusals.MAX_CONCURRENCY
+                                + "=adaptive: this limit refuses calls although workers are idle"),
+                facts);
+    }
+
+    private String refused(String reason) {
+        long refused = evidence.refused().getOrDefault(reason, 0L);
+        return String.format(
+                Locale.ROOT,
+                "refused  %.0f of %.0f calls/s",
+                refused / evidence.seconds(),
+                (evidence.calls().calls() + evidence.calls().refused()) / evidence.seconds());
+    }
+
+    /**
+     * Returns the cause description for calls that were refused because their deadline had passed, although workers
+     * were idle.
+     */
+    CauseDescription ofDeadline(Part part) {
+        return new CauseDescription(
+                "TIMEOUT TOO SHORT",
+                part.name(),
+                Change.of(
+                        Where.PEER,
+                        "set a longer timeout in the callers, or find out what delays their calls on the way to this"
+                                + " server: calls arrive when their deadline has passed or is about to pass, although"
+                                + " workers are idle"),
+                List.of(refused(ServerRefusals.DEADLINE)));
     }
 
     /** Returns the cause description for calls that the limits of their methods refuse. */
@@ -68,7 +119,7 @@ final class LimitText {
         if (more == null) {
             return new CauseDescription(
                     "LIMIT",
-                    limited == null ? METHOD : METHOD + " " + limited.method(),
+                    limited == null ? ServerRefusals.METHOD : ServerRefusals.METHOD + " " + limited.method(),
                     Change.of(
                             Where.UNKNOWN,
                             "raise the limit of "

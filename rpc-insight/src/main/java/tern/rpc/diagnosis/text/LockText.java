@@ -14,7 +14,7 @@ import tern.rpc.diagnosis.rule.EqualWaits;
 import tern.rpc.diagnosis.rule.HolderRules;
 import tern.rpc.diagnosis.sample.LikelyHolders;
 import tern.rpc.diagnosis.sample.LockedWork;
-import tern.rpc.diagnosis.sample.TaskWatch;
+import tern.rpc.diagnosis.sample.LockingThreads;
 import tern.rpc.diagnosis.stack.FileLocks;
 import tern.rpc.diagnosis.stack.Hints;
 import tern.rpc.diagnosis.stack.JdkLocks;
@@ -48,22 +48,23 @@ final class LockText {
      */
     CauseDescription describe(Part part, String place, @Nullable StackTraceElement line, Part.@Nullable Kind work) {
         boolean dead = part.name().contains(" in a deadlock with ");
-        TaskWatch.Holder holder = part.name().contains(StackReader.WANTED)
-                ? evidence.tasks().likelyHolder(excess.samples.lineOf(part))
+        LockingThreads.Holder holder = part.name().contains(StackReader.WANTED)
+                ? evidence.tasks().locking().likelyHolder(excess.samples.lineOf(part))
                 : null;
         List<String> facts = facts(part, line, holder);
         if (JdkLocks.isNeverReleased(part)) {
-            return neverReleased(part, place, excess.samples.ownerOf(part), facts);
+            return neverReleased(part, place, excess.samples.owners().ownerOf(part), facts);
         }
         LikelyHolders.Activity likely = holder != null ? null : HolderRules.holdersOf(part, excess.samples);
         StackTraceElement held = likely != null
-                ? excess.samples.lineOfLikelyHolders(part, likely)
+                ? excess.samples.owners().lineOfLikelyHolders(part, likely)
                 : holder == null ? lineOfHolders(part) : holder.line();
         if (holder == null && held != null) {
             facts.add("held     most likely by calls in " + ApplicationCode.shown(held));
         }
         Part.Kind known = work == null && likely != null ? likely.part().kind() : work;
-        String meanwhile = LockedWork.advice(holder != null ? evidence.tasks().workAt(holder) : known);
+        String meanwhile =
+                LockedWork.advice(holder != null ? evidence.tasks().locking().workAt(holder) : known);
         String permits = areLost(part, held)
                 ? "release each permit in a finally block, also if code fails or returns early: no sample of the calls"
                         + " that wait found a call or thread that holds a permit, so permits were most likely not given"
@@ -91,7 +92,7 @@ final class LockText {
                                     + place + meanwhile + "; more threads do not help"),
                     facts);
         }
-        if (held == null && excess.samples.ownerOf(part) == null && new LeftLocks(excess).isOne(part)) {
+        if (held == null && excess.samples.owners().ownerOf(part) == null && new LeftLocks(excess).isOne(part)) {
             return neverReleased(part, place, null, facts);
         }
         return new CauseDescription(
@@ -110,22 +111,22 @@ final class LockText {
     /** Returns the line where calls most likely hold the lock; null if unknown, or if the lock's owner is known. */
     private @Nullable StackTraceElement lineOfHolders(Part part) {
         return part.name().contains(StackReader.WANTED)
-                        && excess.samples.ownerOf(part) == null
+                        && excess.samples.owners().ownerOf(part) == null
                         && !FileLocks.isOne(part)
-                ? excess.samples.lineOfLikelyHolders(part)
+                ? excess.samples.owners().lineOfLikelyHolders(part)
                 : null;
     }
 
-    private List<String> facts(Part part, @Nullable StackTraceElement line, TaskWatch.@Nullable Holder holder) {
+    private List<String> facts(Part part, @Nullable StackTraceElement line, LockingThreads.@Nullable Holder holder) {
         List<String> facts = new ArrayList<>();
-        String thread = excess.samples.ownerOf(part);
+        String thread = excess.samples.owners().ownerOf(part);
         if (thread != null) {
             facts.add("holder   thread " + thread);
         }
         if (line != null) {
             facts.add("line     " + ApplicationCode.shown(line));
         }
-        StackTraceElement doing = excess.samples.ownersLineOf(part);
+        StackTraceElement doing = excess.samples.owners().ownersLineOf(part);
         if (doing != null && !doing.equals(line)) {
             facts.add("doing    " + ApplicationCode.shown(doing));
         }
@@ -162,7 +163,7 @@ final class LockText {
     private boolean areLost(Part part, @Nullable StackTraceElement held) {
         return held == null
                 && part.name().startsWith(Part.SEMAPHORE)
-                && excess.samples.ownersIn(part) == null
+                && excess.samples.owners().ownersIn(part) == null
                 && excess.samples.looks(part) >= MIN_LOST_LOOKS;
     }
 

@@ -27,12 +27,13 @@ final class MoreText {
                             + ": it was cleared, its entries expire at once, it is too small, its"
                             + " keys have changed, or its server has lost them, so check its keys, its life time and"
                             + " who empties it; calls run " + part.name() + " "
-                            + counts.moreOften(part) + " (" + counts.numbers(part)
+                            + counts.text().moreOften(part) + " ("
+                            + counts.text().numbers(part)
                             + "); a different pool size does not help");
         }
         return Change.of(
                 Where.CODE,
-                "find out why calls run this " + counts.moreOften(part) + Operations.at(place)
+                "find out why calls run this " + counts.text().moreOften(part) + Operations.at(place)
                         + ": a cache in front of it was cleared, is too small, expires too soon or has other keys; or"
                         + " code runs it for more elements: " + part.name() + "; a different pool size does not help");
     }
@@ -58,8 +59,8 @@ final class MoreText {
     /** Returns text to append to the advice about many operations, if calls usually run far fewer operations. */
     static String usuallyFewer(OperationCounts counts, Part part) {
         if (counts.areMore(part)) {
-            return "; calls run it " + counts.moreOften(part) + " (" + counts.numbers(part)
-                    + "), so a cache in front of it may no longer hold the values";
+            return "; calls run it " + counts.text().moreOften(part) + " ("
+                    + counts.text().numbers(part) + "), so a cache in front of it may no longer hold the values";
         }
         return counts.areNew(part)
                 ? "; calls do not usually run it, so new code runs it, or a cache in front of it no longer holds the"

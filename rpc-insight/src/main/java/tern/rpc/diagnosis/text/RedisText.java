@@ -100,7 +100,7 @@ final class RedisText {
                     facts);
         }
         if (counts.areMore(part)) {
-            facts.add(counts.figures(part));
+            facts.add(counts.text().figures(part));
             return new CauseDescription("MORE COMMANDS", name, MoreText.more(counts, part, place), facts);
         }
         OutsideOperations.Recent blocking = RedisCommands.isBlocking(part.name()) ? null : blockingOutside(part);

@@ -19,15 +19,15 @@ import tern.rpc.diagnosis.cause.CauseDescription;
 import tern.rpc.diagnosis.excess.DelayedAcks;
 import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
-import tern.rpc.diagnosis.excess.FailedProviders;
 import tern.rpc.diagnosis.excess.OperationCounts;
 import tern.rpc.diagnosis.excess.Operations;
-import tern.rpc.diagnosis.excess.SilentPeers;
-import tern.rpc.diagnosis.excess.SlowProviders;
 import tern.rpc.diagnosis.excess.TimeOuts;
 import tern.rpc.diagnosis.excess.UnchangedOperations;
 import tern.rpc.diagnosis.failure.FailurePart;
 import tern.rpc.diagnosis.failure.FailureText;
+import tern.rpc.diagnosis.peer.FailedProviders;
+import tern.rpc.diagnosis.peer.SilentPeers;
+import tern.rpc.diagnosis.peer.SlowProviders;
 import tern.rpc.diagnosis.rule.HttpConnections;
 import tern.rpc.diagnosis.rule.OutsideWork;
 import tern.rpc.diagnosis.rule.Redirects;
@@ -89,7 +89,7 @@ final class RemoteText {
     private CauseDescription redirects(Part part, List<String> facts) {
         String last = new Redirects(excess, operations, counts).finalExchange();
         String to = last == null ? "at " + OperationNames.redirectedTo(part.name()) : last;
-        facts.add("redirect " + counts.redirects());
+        facts.add("redirect " + counts.text().redirects());
         return new CauseDescription(
                 "MORE HTTP CALLS",
                 part.name(),
@@ -98,7 +98,7 @@ final class RemoteText {
                         "call the final address " + to + " directly"
                                 + Operations.at(operations.placeOf(Phase.HTTP, part.name()))
                                 + ", or find out why the peer answers with redirects: "
-                                + counts.redirects() + "; a different pool size does not help"),
+                                + counts.text().redirects() + "; a different pool size does not help"),
                 facts);
     }
 
@@ -153,7 +153,7 @@ final class RemoteText {
                     facts);
         }
         if (counts.areMore(part) && !timeOuts.areAttempts(part)) {
-            facts.add(counts.figures(part));
+            facts.add(counts.text().figures(part));
             String place = operations.placeOf(Phase.HTTP, part.name());
             return new CauseDescription("MORE HTTP CALLS", host, MoreText.more(counts, part, place), facts);
         }
@@ -168,7 +168,7 @@ final class RemoteText {
             return new CauseDescription(found.kind(), found.name(), found.change(), facts);
         }
         if (counts.areNew(part) && (counts.areUsualOfKind(Kind.HTTP) || sum.count() >= SEVERAL)) {
-            facts.add(counts.figures(part));
+            facts.add(counts.text().figures(part));
             return new CauseDescription("MORE HTTP CALLS", host, additional(part, "exchange", sum), facts);
         }
         CauseDescription asUsual = MoreText.unchanged(
@@ -302,12 +302,12 @@ final class RemoteText {
             return silent(part, service, Operations.at(operations.placeOf(Phase.RPC, part.name())), facts);
         }
         if (counts.areMore(part) && !timeOuts.areAttempts(part)) {
-            facts.add(counts.figures(part));
+            facts.add(counts.text().figures(part));
             String place = operations.placeOf(Phase.RPC, part.name());
             return new CauseDescription("MORE REMOTE CALLS", service, MoreText.more(counts, part, place), facts);
         }
         if (counts.areNew(part) && (counts.areUsualOfKind(Kind.RPC) || sum.count() >= SEVERAL)) {
-            facts.add(counts.figures(part));
+            facts.add(counts.text().figures(part));
             return new CauseDescription("MORE REMOTE CALLS", service, additional(part, "call", sum), facts);
         }
         CauseDescription asUsual = MoreText.unchanged(

@@ -145,7 +145,7 @@ final class SlowStatementText {
         if (!counts.areMore(part)) {
             return null;
         }
-        facts.add(counts.figures(part));
+        facts.add(counts.text().figures(part));
         return cause("MORE STATEMENTS", text, MoreText.more(counts, part, place));
     }
 

@@ -36,6 +36,7 @@ import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.TimesByCause;
 import tern.rpc.diagnosis.machine.Machine;
+import tern.rpc.diagnosis.machine.OpenFileUse;
 import tern.rpc.diagnosis.sample.HeldRows;
 import tern.rpc.diagnosis.sample.SampledCall;
 import tern.rpc.diagnosis.sample.TaskWatch;
@@ -428,7 +429,8 @@ class SilentStoresTest {
                 new Answers(Map.of(), Map.of(Shop.PLACE, answered), Map.of(), Map.of(), new Silence()),
                 List.of(),
                 List.of(),
-                List.of());
+                List.of(),
+                OpenFileUse.UNKNOWN);
     }
 
     /**

@@ -35,7 +35,7 @@ class CallSamplesTest {
 
     @Test
     void callsInTheSameMethodAreTheLikelyOwnersOfALockWithoutAKnownOwner() {
-        assertThat(samples("touch").ownersIn(LOCK)).isEqualTo(Phase.REDIS);
+        assertThat(samples("touch").owners().ownersIn(LOCK)).isEqualTo(Phase.REDIS);
     }
 
     /**
@@ -62,7 +62,7 @@ class CallSamplesTest {
 
     @Test
     void callsBelowTheLineAtWhichOthersWaitAreTheOwners() {
-        assertThat(belowLine(44, 44).ownersIn(LOCK)).isEqualTo(Phase.HTTP);
+        assertThat(belowLine(44, 44).owners().ownersIn(LOCK)).isEqualTo(Phase.HTTP);
     }
 
     @Test
@@ -77,12 +77,12 @@ class CallSamplesTest {
 
     @Test
     void callsInLambdasOfTheMethodAreTheOwners() {
-        assertThat(samples("lambda$touch$0").ownersIn(LOCK)).isEqualTo(Phase.REDIS);
+        assertThat(samples("lambda$touch$0").owners().ownersIn(LOCK)).isEqualTo(Phase.REDIS);
     }
 
     @Test
     void callsInOtherMethodsAreNotTheOwners() {
-        assertThat(samples("other").ownersIn(LOCK)).isNull();
+        assertThat(samples("other").owners().ownersIn(LOCK)).isNull();
     }
 
     /** Returns the samples of one call that sleeps in a helper, below a method that runs statements in a repository. */

@@ -41,7 +41,9 @@ final class WorkerPoolSource implements PoolSource {
                                         Use.QUEUE_CAPACITY)
                                 .accepting(new Range(0, ServerSettings.MAX_QUEUED)),
                         origins.setting(
-                                "rpc.server.max-queue-wait", settings.maxQueueWait(), Source.TUNED, Use.WAIT_LIMIT)))
+                                "rpc.server.max-queue-wait", settings.maxQueueWait(), Source.TUNED, Use.WAIT_LIMIT),
+                        origins.setting(
+                                "rpc.server.max-concurrency", server.controls().limit(), Source.LIBRARY, Use.OTHER)))
                 .build();
     }
 }

@@ -1,4 +1,4 @@
-package tern.rpc.diagnosis.excess;
+package tern.rpc.diagnosis.peer;
 
 import java.util.Comparator;
 import java.util.HashMap;
@@ -13,6 +13,10 @@ import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.excess.Evidence;
+import tern.rpc.diagnosis.excess.ExcessTime;
+import tern.rpc.diagnosis.excess.Operations;
+import tern.rpc.diagnosis.excess.TimesByCause;
 
 /**
  * Finds the only peer that has become slow while the processors are busy. Busy processors delay the operations on all

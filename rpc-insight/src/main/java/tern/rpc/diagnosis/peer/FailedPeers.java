@@ -1,4 +1,4 @@
-package tern.rpc.diagnosis.excess;
+package tern.rpc.diagnosis.peer;
 
 import java.util.HashMap;
 import java.util.Map;
@@ -8,6 +8,9 @@ import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.excess.ExcessTime;
+import tern.rpc.diagnosis.excess.Operations;
+import tern.rpc.diagnosis.excess.TimesByCause;
 import tern.rpc.diagnosis.failure.FailurePart;
 import tern.rpc.diagnosis.pool.PeerKinds;
 import tern.rpc.diagnosis.pool.PoolVerdict;

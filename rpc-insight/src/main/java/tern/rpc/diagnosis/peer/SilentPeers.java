@@ -1,4 +1,4 @@
-package tern.rpc.diagnosis.excess;
+package tern.rpc.diagnosis.peer;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -15,6 +15,10 @@ import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.excess.ExcessTime;
+import tern.rpc.diagnosis.excess.Operations;
+import tern.rpc.diagnosis.excess.RepeatedOperations;
+import tern.rpc.diagnosis.excess.TimesByCause;
 import tern.rpc.diagnosis.failure.CallerDeadlines;
 import tern.rpc.diagnosis.stack.StackReader;
 
@@ -103,6 +107,7 @@ public final class SilentPeers {
      * belong to this cause as well.
      */
     public void merge(TimesByCause byCause) {
+        PeerFailures failures = new PeerFailures(byCause);
         for (Kind kind : List.of(Kind.HTTP, Kind.RPC)) {
             Map<String, List<Part>> byPeer = new TreeMap<>();
             List<Part> unnamed = new ArrayList<>();
@@ -118,21 +123,13 @@ public final class SilentPeers {
                         parts.size() > 1 && !peer.isEmpty() ? new Part(kind, OperationNames.ALL + peer) : parts.get(0);
                 if (isSilent(all)) {
                     parts.forEach(part -> byCause.move(part, all));
-                    unavailable(byCause, peer).forEach(failure -> byCause.move(failure, all));
+                    failures.unanswered(peer).forEach(failure -> byCause.move(failure, all));
                     if (byPeer.size() == 1) {
                         unnamed.forEach(part -> byCause.move(part, all));
                     }
                 }
             });
         }
-    }
-
-    /** Returns the failures of calls that could not be sent to the given provider, or that got no answer from it. */
-    private static List<Part> unavailable(TimesByCause byCause, String address) {
-        return byCause.only(part -> part.kind() == Kind.PEER_FAILS
-                        && part.name().endsWith(": " + StatusCode.UNAVAILABLE)
-                        && address.equals(FailedProviders.addressOf(part)))
-                .longestFirst();
     }
 
     private static boolean isNotAccepted(@Nullable Part failure) {

@@ -1,4 +1,4 @@
-package tern.rpc.diagnosis.excess;
+package tern.rpc.diagnosis.peer;
 
 import java.util.List;
 import java.util.Set;
@@ -10,6 +10,8 @@ import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.excess.Evidence;
+import tern.rpc.diagnosis.excess.Operations;
 
 /**
  * Finds out at which of its providers a remote method became slower. If the method became slower at all providers, the

@@ -1,4 +1,4 @@
-package tern.rpc.diagnosis.rule;
+package tern.rpc.diagnosis.peer;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -6,13 +6,15 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.regex.Pattern;
 import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.RedisCommands;
 import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.excess.Evidence;
+import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.OperationCounts;
+import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.excess.TimeOuts;
 import tern.rpc.diagnosis.excess.TimesByCause;
 import tern.rpc.diagnosis.stack.StackReader;
@@ -22,29 +24,29 @@ import tern.rpc.diagnosis.stack.StackReader;
  * several methods of a provider, several slow commands of a Redis server, and connections that the peer does not
  * accept. The symptoms of the merged cause name the time of each operation.
  */
-final class OnePeer extends Rule {
+public final class SickPeers {
 
     /** Operations are merged only if at least two of them each cause {@value} of the delay of late calls. */
     private static final double NOTABLE = 0.05;
 
-    /**
-     * Matches the name of a failed peer that ends with the name of an exception, which the code of the peer has thrown.
-     */
-    private static final Pattern EXCEPTION = Pattern.compile("(?:Exception|Error)\\b[^:]*$");
-
-    /** The text between the peer and its failure in the name of a failed peer. */
-    private static final String TEXT = ": ";
-
+    private final ExcessTime excess;
+    private final Operations operations;
     private final OperationCounts counts;
+    private final TimesByCause byCause;
     private final TimeOuts timeOuts;
+    private final PeerFailures failures;
 
-    OnePeer(Rule other, OperationCounts counts) {
-        super(other);
+    public SickPeers(
+            Evidence evidence, ExcessTime excess, Operations operations, OperationCounts counts, TimesByCause byCause) {
+        this.excess = excess;
+        this.operations = operations;
         this.counts = counts;
+        this.byCause = byCause;
         this.timeOuts = new TimeOuts(evidence, excess, operations);
+        this.failures = new PeerFailures(byCause);
     }
 
-    void merge() {
+    public void merge() {
         for (Kind kind : List.of(Kind.HTTP, Kind.RPC, Kind.REDIS)) {
             Map<String, List<Part>> byPeer = new TreeMap<>();
             for (Part part : byCause.only(part -> part.kind() == kind).longestFirst()) {
@@ -54,7 +56,7 @@ final class OnePeer extends Rule {
                 }
             }
             Set<String> peers = new TreeSet<>(byPeer.keySet());
-            peers.addAll(failedPeers(kind));
+            peers.addAll(failures.peers(kind));
             peers.forEach(peer -> merge(kind, peer, byPeer.getOrDefault(peer, List.of())));
         }
     }
@@ -86,14 +88,14 @@ final class OnePeer extends Rule {
 
     private void merge(Kind kind, String peer, List<Part> parts) {
         double least = NOTABLE * byCause.sum();
-        List<Part> failures = failuresOf(kind, peer);
-        List<Part> all = new ArrayList<>(failures);
+        List<Part> failed = failures.of(kind, peer);
+        List<Part> all = new ArrayList<>(failed);
         all.addAll(parts);
         long notable = all.stream().filter(part -> byCause.of(part) >= least).count();
         if (notable < 2) {
             return;
         }
-        Part cause = failures.isEmpty() ? causeOf(kind, peer, parts) : failures.get(0);
+        Part cause = failed.isEmpty() ? causeOf(kind, peer, parts) : failed.get(0);
         Times one = new Times();
         one.add(cause, 1);
         for (Part part : all) {
@@ -101,7 +103,7 @@ final class OnePeer extends Rule {
                 byCause.pour(
                         part,
                         one,
-                        (failures.contains(part) ? "calls fail: " : TimesByCause.WAIT_FOR)
+                        (failed.contains(part) ? "calls fail: " : TimesByCause.WAIT_FOR)
                                 + (part.name().isEmpty() ? "other operations" : part.name()));
             }
         }
@@ -116,42 +118,5 @@ final class OnePeer extends Rule {
     private static Part causeOf(Kind kind, String peer, List<Part> parts) {
         Part all = peer.isEmpty() ? Part.of(kind) : new Part(kind, OperationNames.ALL + peer);
         return kind == Kind.REDIS || parts.contains(all) ? all : parts.get(0);
-    }
-
-    /**
-     * Returns the failures of the peer, most expensive first. Exceptions of the peer's code are left out, because each of
-     * them may need its own change.
-     */
-    private List<Part> failuresOf(Kind kind, String peer) {
-        return byCause.longestFirst().stream()
-                .filter(part -> part.kind() == Kind.PEER_FAILS && isOf(part, kind, peer))
-                .filter(part -> !EXCEPTION.matcher(part.name()).find())
-                .toList();
-    }
-
-    /** Returns the HTTP peers or providers that fail. */
-    private Set<String> failedPeers(Kind kind) {
-        Set<String> peers = new TreeSet<>();
-        for (Part part : byCause.only(part -> part.kind() == Kind.PEER_FAILS && kind != Kind.REDIS)
-                .longestFirst()) {
-            String peer = OperationNames.store(failed(part));
-            if (!peer.isEmpty()) {
-                peers.add(peer);
-            }
-        }
-        return peers;
-    }
-
-    private static String failed(Part failure) {
-        return failure.name().substring(0, Math.max(0, failure.name().lastIndexOf(TEXT)));
-    }
-
-    private static boolean isOf(Part failure, Kind kind, String peer) {
-        String failed = failed(failure);
-        return kind == Kind.REDIS
-                ? failed.startsWith("Redis") && (peer.isEmpty() || failed.contains(peer))
-                : failed.equals(peer)
-                        || failed.endsWith(" " + peer)
-                        || OperationNames.store(failed).equals(peer);
     }
 }
