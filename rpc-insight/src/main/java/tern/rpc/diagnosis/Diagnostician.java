@@ -38,6 +38,7 @@ import tern.rpc.evidence.RunQueue;
 import tern.rpc.evidence.ThreadIds;
 import tern.rpc.metrics.CallObserver;
 import tern.rpc.metrics.RpcMeters;
+import tern.rpc.pool.BodySizes;
 import tern.rpc.pool.OutsideOperations;
 import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.ResultRows;
@@ -118,7 +119,7 @@ public final class Diagnostician {
             Clock wall,
             Executor log) {
         this.report = new MissReport(history, log);
-        this.fillingHeap = new FillingHeap(log);
+        this.fillingHeap = new FillingHeap(process, log);
         this.meters = meters;
         this.targetNanos = meters.slo().latency().toNanos();
         this.surroundings = surroundings;
@@ -127,7 +128,7 @@ public final class Diagnostician {
         this.wall = wall;
         this.recording = process.recording();
         ThreadIds threads = process.threads();
-        this.records = new CallRecords(targetNanos, threads);
+        this.records = new CallRecords(targetNanos, threads, process::allocatedBytes);
         this.methods = new MethodMisses(usual, records);
         this.updater = new BaselineUpdater(meters, usual, rates, limited, records);
         this.observedPools = new PoolObserver(surroundings, usual);
@@ -261,6 +262,7 @@ public final class Diagnostician {
     private void observe() {
         long now = clock.nanoTime();
         ResultRows.turn(now);
+        BodySizes.turn(now);
         remote.second(meters.calledMethods(), now);
         double share = process.exhausted(now);
         exhausted = share > 0;
@@ -284,6 +286,7 @@ public final class Diagnostician {
                 watch.second(counts.calls() + counts.refused(), bad, hung, methods.isAny(seconds, late::isExcused));
         Machine seen = process.read(open || fillingHeap.isSuspected());
         fillingHeap.second(seen);
+        records.allocations().second(open || fillingHeap.isSuspected(), now);
         if (before != null) {
             history.add(History.Figures.of(wall.instant(), before, current, counts, seen));
         }
@@ -312,8 +315,12 @@ public final class Diagnostician {
             if (since != null) {
                 end(now);
             }
-            String heap =
-                    watch.isWarm() ? fillingHeap.text(seen, sampler.samples().values()) : "";
+            String heap = watch.isWarm()
+                    ? fillingHeap.text(
+                            seen,
+                            sampler.samples().values(),
+                            records.allocations().current(usual))
+                    : "";
             latest = withIgnored(Diagnosis.calm(
                     watch.isWarm() ? State.HEALTHY : State.QUIET,
                     watch.isWarm() ? healthy() + heap : quiet(),
@@ -412,7 +419,7 @@ public final class Diagnostician {
 
     private void diagnose(long now, CounterSnapshot current, List<RunningCall> running, int hung, Machine seen) {
         long from = Math.max(now - WINDOW_NANOS, sinceNanos - TimeUnit.SECONDS.toNanos(3));
-        CounterSnapshot start = startOf(from, current);
+        CounterSnapshot start = CounterSnapshot.first(seconds, from, current);
         double length = Math.max(1, (current.atNanos() - start.atNanos()) / 1e9);
         Evidence.Counts counts = current.since(start, hung);
         counts = counts.withLate(late.delayed(start.atNanos(), now, counts.calls()));
@@ -446,11 +453,15 @@ public final class Diagnostician {
                 records.answers(surroundings.answers(), surroundings.servers()),
                 rates.between(start, current, seconds, records.limits(), now - sinceNanos),
                 surroundings.timeLimits(),
-                outside(now));
+                outside(now),
+                records.allocations().current(usual));
         Ranking ranking = new Ranking(evidence, now);
         boolean isRequested = seen.isCollecting() && CollectorText.REQUESTED.equals(seen.collectionCause());
-        if (isRequested && recording.maySearch(now, sinceNanos, seen)) {
+        boolean maySearch = recording.maySearch(now, sinceNanos, seen);
+        if (isRequested && maySearch) {
             process.searchExplicitCollections();
+        } else if (maySearch && (seen.isHeapFilling() || (seen.isCollecting() && recording.maySearchCheaply()))) {
+            process.searchObjects();
         }
         if (recording.isDue(now, sinceNanos)) {
             record();
@@ -472,17 +483,6 @@ public final class Diagnostician {
         List<OutsideOperations.Timed> outside = new ArrayList<>(OutsideOperations.timed(System.nanoTime()));
         outside.addAll(remote.timed(now));
         return outside;
-    }
-
-    private CounterSnapshot startOf(long from, CounterSnapshot current) {
-        CounterSnapshot start = current;
-        for (CounterSnapshot second : seconds) {
-            start = second;
-            if (second.atNanos() - from >= 0) {
-                break;
-            }
-        }
-        return start;
     }
 
     private static String quiet() {

@@ -126,6 +126,7 @@ class MachineCausesTest {
                 Answers.unknown(),
                 List.of(),
                 List.of(),
+                List.of(),
                 List.of());
         return new MachineText(evidence, new ExcessTime(evidence)).describe(part);
     }

@@ -10,6 +10,7 @@ import tern.rpc.diagnosis.account.EndedCall;
 import tern.rpc.diagnosis.account.PauseTimes;
 import tern.rpc.diagnosis.calls.Answers;
 import tern.rpc.diagnosis.calls.Baseline;
+import tern.rpc.diagnosis.calls.MethodAllocation;
 import tern.rpc.diagnosis.calls.MethodRate;
 import tern.rpc.diagnosis.failure.TimeLimit;
 import tern.rpc.diagnosis.machine.Machine;
@@ -44,6 +45,7 @@ import tern.rpc.pool.PoolKind;
  * @param rates how often each method is called
  * @param limits the time limits of operations that are set by properties
  * @param outside the current times of operations run by threads that serve no call
+ * @param allocations the memory that the calls to each method allocate
  */
 public record Evidence(
         long targetNanos,
@@ -68,7 +70,8 @@ public record Evidence(
         Answers answers,
         List<MethodRate> rates,
         List<TimeLimit> limits,
-        List<OutsideOperations.Timed> outside) {
+        List<OutsideOperations.Timed> outside,
+        List<MethodAllocation> allocations) {
 
     /**
      * Busy processors can explain an operation's additional time of at most {@value} waits for a processor. An
@@ -85,6 +88,7 @@ public record Evidence(
         rates = List.copyOf(rates);
         limits = List.copyOf(limits);
         outside = List.copyOf(outside);
+        allocations = List.copyOf(allocations);
         trace = List.copyOf(trace);
     }
 

@@ -11,6 +11,7 @@ import java.util.Set;
 import jdk.jfr.consumer.RecordedClass;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordedFrame;
+import jdk.jfr.consumer.RecordedObject;
 import jdk.jfr.consumer.RecordedStackTrace;
 import jdk.jfr.consumer.RecordedThread;
 import jdk.jfr.consumer.RecordingFile;
@@ -73,6 +74,25 @@ final class RecordingSummary {
             case "jdk.SystemGC" -> add("collects", "System.gc() called in " + frame, 1);
             default -> {}
         }
+    }
+
+    /**
+     * Returns the class of a sampled object and the line of the application that has allocated it; null if no code of
+     * the application is on the stack, or if the diagnosis has allocated the object.
+     */
+    static @Nullable String object(RecordedEvent event) {
+        RecordedStackTrace stack = event.getStackTrace();
+        String frame = stack == null || !isOfApplication(stack) || isOfDiagnosis(stack) ? null : frame(stack);
+        return frame == null ? null : typeOf(event) + " of " + frame;
+    }
+
+    private static String typeOf(RecordedEvent event) {
+        if (event.hasField("objectClass")) {
+            return className(event, "objectClass");
+        }
+        RecordedObject object = event.getValue("object");
+        RecordedClass type = object == null ? null : object.getValue("type");
+        return type == null ? "objects" : simple(type.getName());
     }
 
     private void add(String word, String what, double amount) {

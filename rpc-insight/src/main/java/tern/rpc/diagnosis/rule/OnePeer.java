@@ -35,11 +35,13 @@ final class OnePeer extends Rule {
 
     private final OperationCounts counts;
     private final TimeOuts timeOuts;
+    private final LargeData data;
 
     OnePeer(Rule other, OperationCounts counts) {
         super(other);
         this.counts = counts;
         this.timeOuts = new TimeOuts(evidence, excess, operations);
+        this.data = new LargeData(evidence, excess, operations);
     }
 
     void merge() {
@@ -62,7 +64,7 @@ final class OnePeer extends Rule {
         return all != null ? all : OperationNames.store(part.name());
     }
 
-    /** Returns whether the operation is slow because of its peer, and not because of its number or its timeout. */
+    /** Returns whether the operation is slow because of its peer, and not because of its number, timeout or data. */
     private boolean isSick(Part part) {
         return !part.name().startsWith(StackReader.CALLED)
                 && !OperationNames.isFailing(part.name())
@@ -72,6 +74,7 @@ final class OnePeer extends Rule {
                 && !counts.areMore(part)
                 && !counts.areNew(part)
                 && timeOuts.of(part) == null
+                && !data.isLarge(part)
                 && !(part.kind() == Kind.REDIS && isBlocking(part));
     }
 

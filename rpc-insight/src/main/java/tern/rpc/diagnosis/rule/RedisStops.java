@@ -56,6 +56,21 @@ final class RedisStops {
     }
 
     /**
+     * Returns the command of calls that blocks Redis; null if there is none. A command whose reply has become large
+     * comes first: other commands may take longer in total, because more calls run them and wait for it.
+     *
+     * @param parts the activities and waits of late calls, the longest first
+     */
+    @Nullable
+    Part ofCalls(List<Part> parts) {
+        List<Part> stopping = parts.stream().filter(this::isStopping).toList();
+        return stopping.stream()
+                .filter(part -> LargeData.isNewlyLarge(part.name(), evidence))
+                .findFirst()
+                .orElse(stopping.isEmpty() ? null : stopping.get(0));
+    }
+
+    /**
      * Returns whether the given operation is a command that blocks Redis. Some commands are known to be slow. Returns
      * false for such a command if it is usually quick and its own run time has not become longer. A slow server is then
      * the more likely cause.

@@ -162,7 +162,7 @@ class AwaitedWorkTest {
 
     private void measureTasks() {
         lookAtThreads();
-        calls.pools(measured("parcels"));
+        calls.pool(measured("parcels"));
     }
 
     /** Adds calls that are waiting for a result and whose tasks have ended. */
@@ -187,7 +187,7 @@ class AwaitedWorkTest {
     @Test
     void executorExplainsTheWaitIfTheTasksOfTheCallMayHaveRunOnAnotherOne() {
         lookAtThreads();
-        calls.pools(measured("parcels"), measured("audit"));
+        calls.pool(measured("parcels"), measured("audit"));
         waitAfterTasks();
 
         assertThat(DiagnosisText.title(first())).isEqualTo(PEER);

@@ -428,6 +428,7 @@ class SilentStoresTest {
                 new Answers(Map.of(), Map.of(Shop.PLACE, answered), Map.of(), Map.of(), new Silence()),
                 List.of(),
                 List.of(),
+                List.of(),
                 List.of());
     }
 
