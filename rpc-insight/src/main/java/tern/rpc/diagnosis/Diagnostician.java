@@ -457,10 +457,11 @@ public final class Diagnostician {
                 records.allocations().current(usual));
         Ranking ranking = new Ranking(evidence, now);
         boolean isRequested = seen.isCollecting() && CollectorText.REQUESTED.equals(seen.collectionCause());
-        boolean maySearch = recording.maySearch(now, sinceNanos, seen);
-        if (isRequested && maySearch) {
+        if (isRequested && recording.maySearch(now, sinceNanos, seen)) {
             process.searchExplicitCollections();
-        } else if (maySearch && (seen.isHeapFilling() || (seen.isCollecting() && recording.maySearchCheaply()))) {
+        }
+        boolean isOfMemory = seen.isHeapFilling() || (seen.collecting() > 0 && seen.isCollecting());
+        if (isOfMemory && recording.maySearchCheaply()) {
             process.searchObjects();
         }
         if (recording.isDue(now, sinceNanos)) {
