@@ -6,9 +6,9 @@ import java.util.List;
 /** Code of an application that allocates many arrays, and keeps a few of them. */
 public final class Shelf implements Runnable {
 
-    private static final int ARRAYS = 3_000;
+    private static final int ARRAYS = 8_000;
     private static final int SIZE = 8_000;
-    private static final int WASTED = 4; // arrays that are not kept, for each array that is kept
+    private static final int WASTED = 2; // arrays that are not kept, for each array that is kept
 
     private final List<byte[]> kept = new ArrayList<>();
     private volatile byte[] last = {};

@@ -51,8 +51,8 @@ class LargeBodiesTest {
         assertThat(title()).as(shop.diagnosis().text()).isEqualTo("LARGE ANSWERS: " + exchange);
         assertThat(first.change().text())
                 .startsWith("request fewer or smaller elements in the answer of " + exchange)
-                .contains("an answer has 12 MB, usually 6");
-        assertThat(first.evidence()).anyMatch(line -> line.matches("size     12 MB an answer, usually 6\\d bytes"));
+                .containsPattern("an answer has 12 MB, usually [67]\\d bytes");
+        assertThat(first.evidence()).anyMatch(line -> line.matches("size     12 MB an answer, usually [67]\\d bytes"));
     }
 
     @Test
@@ -63,7 +63,7 @@ class LargeBodiesTest {
         assertThat(title()).as(shop.diagnosis().text()).isEqualTo("LARGE REQUESTS: " + exchange);
         assertThat(first(shop.diagnosis()).change().text())
                 .startsWith("send fewer or smaller elements in the request " + exchange)
-                .contains("a request has 5 MB, usually 2 KB");
+                .contains("a request has 5 MB, usually 2");
     }
 
     @Test
