@@ -26,6 +26,10 @@ final class RecordingSummary {
     /** The kinds of entries whose amounts are times. */
     private static final Set<String> TIMED = Set.of("monitor", "socket", "file", "pinned", "parked");
 
+    private static final Map<String, String> PRIMITIVES = Map.of(
+            "B", "byte", "C", "char", "D", "double", "F", "float", "I", "int", "J", "long", "S", "short", "Z",
+            "boolean");
+
     private static final int MAX_KEYS = 4_096;
     private static final String DIAGNOSIS = RecordingSummary.class.getPackageName() + ".";
 
@@ -147,8 +151,16 @@ final class RecordingSummary {
         return type == null ? "objects" : simple(type.getName());
     }
 
-    private static String simple(String type) {
-        return type.substring(type.lastIndexOf('.') + 1);
+    /** Returns the name of a class without its package. The JVM calls an array of bytes {@code [B}, for example. */
+    static String simple(String type) {
+        if (!type.startsWith("[")) {
+            return type.substring(type.lastIndexOf('.') + 1);
+        }
+        String element = type.substring(1);
+        return (element.startsWith("L")
+                        ? simple(element.substring(1).replace(";", ""))
+                        : PRIMITIVES.getOrDefault(element, simple(element)))
+                + "[]";
     }
 
     private List<String> lines() {

@@ -116,13 +116,10 @@ public final class CollectorText {
                             : ""));
         }
         Part code = longestComputing();
-        String data = largeData();
-        String allocators = data != null ? data : allocators();
         String finalizers = Finalizers.pending();
         if (!finalizers.isEmpty()) {
             facts.add("finalize " + finalizers);
         }
-        String who = !allocators.isEmpty() ? allocators : code == null ? "" : "; check " + code.name() + " first";
         String cause = machine.collectionCause();
         if (cause != null) {
             facts.add("reason   " + cause);
@@ -137,8 +134,13 @@ public final class CollectorText {
         if (machine.isHeapFilling() || isOnlyLive) {
             boolean isNearlyFull = isOnlyLive || machine.live() >= Machine.NEARLY_FULL;
             return new CauseDescription(
-                    HEAP + (isNearlyFull ? "nearly full" : "fills"), "heap", keepFewer(finalizers, data, who), facts);
+                    HEAP + (isNearlyFull ? "nearly full" : "fills"),
+                    "heap",
+                    keepFewer(finalizers, orComputing(threads())),
+                    facts);
         }
+        String data = largeData();
+        String who = data != null ? data : orComputing(allocators());
         if (CollectorLog.STALL.equals(cause)) {
             return new CauseDescription(
                     "COLLECTOR: allocation stalls",
@@ -183,16 +185,22 @@ public final class CollectorText {
                 facts);
     }
 
+    /** Returns the given text about allocations; if it is empty, the code that uses the most processor time in calls. */
+    private String orComputing(String allocators) {
+        Part code = longestComputing();
+        return !allocators.isEmpty() ? allocators : code == null ? "" : "; check " + code.name() + " first";
+    }
+
     /**
      * Returns the recommended change for a heap that is nearly full or filling up.
      *
      * @param finalizers the pending finalizers, as text; empty if there are none
-     * @param data the operation whose data becomes most of the objects, as text; null if there is none
      * @param who the threads that allocate most, as text
      */
-    private Change keepFewer(String finalizers, @Nullable String data, String who) {
+    private Change keepFewer(String finalizers, String who) {
         Machine machine = evidence.machine();
         HeapGrowth growth = machine.growth();
+        String data = largeData();
         boolean isKnown = data == null || !evidence.pauses().keptObjects().isEmpty();
         return Change.of(
                 Where.CODE,
@@ -278,9 +286,11 @@ public final class CollectorText {
             return "; check first " + allocated;
         }
         String grown = heap.grown(evidence.machine());
-        if (grown != null) {
-            return grown;
-        }
+        return grown == null ? threads() : grown;
+    }
+
+    /** Returns text that names the threads with the highest memory allocation, and the code that they run. */
+    private String threads() {
         Machine.Burner topAllocator = mostAllocating();
         if (topAllocator == null) {
             return "";

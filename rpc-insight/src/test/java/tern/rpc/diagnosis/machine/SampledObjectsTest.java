@@ -7,7 +7,7 @@ import java.time.Instant;
 import jdk.jfr.Recording;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import shop.Shelf;
+import shop.Attic;
 
 class SampledObjectsTest {
 
@@ -17,13 +17,13 @@ class SampledObjectsTest {
     Path directory;
 
     /** Records a thread that keeps some of the objects that it allocates. */
-    private Path recording(Shelf shelf) throws Exception {
+    private Path recording(Attic attic) throws Exception {
         Path file = directory.resolve("recording.jfr");
         try (Recording recording = new Recording()) {
             recording.enable("jdk.OldObjectSample").withStackTrace().with("cutoff", "0 ns");
             recording.enable("jdk.ObjectAllocationSample").with("throttle", "off");
             recording.start();
-            Thread thread = new Thread(shelf);
+            Thread thread = new Thread(attic);
             thread.start();
             thread.join();
             System.gc(); // the recording contains only objects that have survived a collection
@@ -35,22 +35,22 @@ class SampledObjectsTest {
 
     @Test
     void lineThatKeepsItsObjectsIsFoundAndNotTheLineThatAllocatesMore() throws Exception {
-        Shelf shelf = new Shelf();
+        Attic attic = new Attic();
 
         SampledObjects.Result found =
-                SampledObjects.of(recording(shelf), Instant.now().plusSeconds(SECONDS));
+                SampledObjects.of(recording(attic), Instant.now().plusSeconds(SECONDS));
 
-        assertThat(shelf.kept()).isPositive();
-        assertThat(found.kept()).contains("byte[] of Shelf.keep:").contains("% of the sampled objects that stay)");
-        assertThat(found.allocated()).contains("of Shelf.waste:").contains("% of the allocated memory)");
+        assertThat(attic.kept()).isPositive();
+        assertThat(found.kept()).contains("byte[] of Attic.keep:").contains("% of the sampled objects that stay)");
+        assertThat(found.allocated()).contains("of Attic.waste:").contains("% of the allocated memory)");
     }
 
     @Test
     void youngObjectsDoNotCount() throws Exception {
-        Shelf shelf = new Shelf();
+        Attic attic = new Attic();
 
-        assertThat(SampledObjects.of(recording(shelf), Instant.now()).kept()).isEmpty();
-        assertThat(shelf.kept()).isPositive();
+        assertThat(SampledObjects.of(recording(attic), Instant.now()).kept()).isEmpty();
+        assertThat(attic.kept()).isPositive();
     }
 
     private static String main(int ofOne, int ofOthers) {

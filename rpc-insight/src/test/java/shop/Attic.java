@@ -4,11 +4,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Code of an application that allocates many arrays, and keeps a few of them. */
-public final class Shelf implements Runnable {
+public final class Attic implements Runnable {
 
     private static final int ARRAYS = 8_000;
     private static final int SIZE = 8_000;
     private static final int WASTED = 2; // arrays that are not kept, for each array that is kept
+    private static final int WASTED_SIZE = 40_000;
 
     private final List<byte[]> kept = new ArrayList<>();
     private volatile byte[] last = {};
@@ -28,7 +29,7 @@ public final class Shelf implements Runnable {
     }
 
     private void waste() {
-        last = new byte[SIZE];
+        last = new byte[WASTED_SIZE];
     }
 
     public int kept() {
