@@ -12,8 +12,7 @@ import tern.rpc.pool.BodySizes;
  * @param bytesPerCall the mean number of bytes that one call allocates
  * @param usualBytesPerCall the usual value of {@code bytesPerCall}; -1 if unknown
  */
-public record MethodAllocation(
-        String method, double bytesPerSecond, double bytesPerCall, double usualBytesPerCall) {
+public record MethodAllocation(String method, double bytesPerSecond, double bytesPerCall, double usualBytesPerCall) {
 
     /** A method is named only if its calls allocate at least {@value} of the memory in question. */
     private static final double MUCH = 0.5;

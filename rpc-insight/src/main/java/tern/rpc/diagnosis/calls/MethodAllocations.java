@@ -136,9 +136,7 @@ public final class MethodAllocations {
     /** Returns how much memory the calls to each method have allocated in the last seconds; empty if it is unknown. */
     public List<MethodAllocation> current(Baseline usual) {
         List<MethodAllocation> all = new ArrayList<>();
-        double length = snapshots.isEmpty()
-                ? 0
-                : (snapshots.getLast().atNanos - snapshots.getFirst().atNanos) / 1e9;
+        double length = snapshots.isEmpty() ? 0 : (snapshots.getLast().atNanos - snapshots.getFirst().atNanos) / 1e9;
         sums().forEach((method, sum) -> all.add(new MethodAllocation(
                 method,
                 sum.bytes / length,

@@ -147,8 +147,7 @@ final class ThreadWatch {
         // The diagnosis allocates, too, and must not take the place of a group of the application.
         List<Comparator<Map.Entry<String, Group>>> orders = List.of(
                 Comparator.comparingLong(entry -> -entry.getValue().nanos),
-                Comparator.comparingLong(
-                        entry -> OwnThreads.isOne(entry.getKey()) ? 0 : -entry.getValue().bytes));
+                Comparator.comparingLong(entry -> OwnThreads.isOne(entry.getKey()) ? 0 : -entry.getValue().bytes));
         for (Comparator<Map.Entry<String, Group>> order : orders) {
             groups.entrySet().stream()
                     .sorted(order.thenComparing(Map.Entry::getKey))

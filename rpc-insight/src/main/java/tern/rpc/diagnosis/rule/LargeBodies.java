@@ -102,8 +102,9 @@ public final class LargeBodies {
         if (body.bytes < MANY || sizes(body.isAnswer).counted(body.exchange) < MIN_BODIES) {
             return false;
         }
-        boolean isMore =
-                body.usualBytes >= 0 ? body.bytes >= MORE * body.usualBytes : counts.areNew(part) || counts.areUnusual(part);
+        boolean isMore = body.usualBytes >= 0
+                ? body.bytes >= MORE * body.usualBytes
+                : counts.areNew(part) || counts.areUnusual(part);
         return isMore && (takesTheTimeOfItsBytes(part, body) || excess.samples.areReadingResults(Phase.HTTP));
     }
 
@@ -137,8 +138,7 @@ public final class LargeBodies {
             double bytes = sizes(isAnswer).mean(exchange);
             if (bytes >= 0) {
                 String figure = isAnswer ? Baseline.ANSWER_BYTES : Baseline.REQUEST_BYTES;
-                bodies.add(new Body(
-                        exchange, isAnswer, bytes, evidence.usual().reliableFigure(figure + exchange)));
+                bodies.add(new Body(exchange, isAnswer, bytes, evidence.usual().reliableFigure(figure + exchange)));
             }
         }
     }

@@ -91,8 +91,7 @@ public final class CollectorText {
     CollectorText(Evidence evidence, ExcessTime excess) {
         this.evidence = evidence;
         this.excess = excess;
-        this.transfers = new LargeData(
-                evidence, excess, new Operations(excess, evidence.usual(), evidence.answers()));
+        this.transfers = new LargeData(evidence, excess, new Operations(excess, evidence.usual(), evidence.answers()));
         this.heap = new HeapText(
                 evidence.pauses().keptObjects(),
                 evidence.allocations(),

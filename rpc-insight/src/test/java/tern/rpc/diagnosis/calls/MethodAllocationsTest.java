@@ -149,7 +149,6 @@ class MethodAllocationsTest {
 
     @Test
     void textNamesTheMemoryOfACall() {
-        assertThat(of(LABELS, 8e6, 3e6, 2e4).text())
-                .isEqualTo("its calls allocate 8 MB/s, 3 MB each, usually 20 KB");
+        assertThat(of(LABELS, 8e6, 3e6, 2e4).text()).isEqualTo("its calls allocate 8 MB/s, 3 MB each, usually 20 KB");
     }
 }

@@ -115,8 +115,10 @@ class LargeCommandsTest {
         for (int second = 0; second < 6; second++) {
             shop.second(() -> {
                 for (int i = 0; i < 20; i++) {
-                    shop.call(Shop.PLACE, 0, Tickets.gaveUp(), call -> call.own(1).in(Phase.REDIS, LARGE, 500));
-                    shop.call(Shop.PLACE, 0, Tickets.gaveUp(), call -> call.own(1).in(Phase.REDIS, "HGET rate:*", 400));
+                    shop.call(
+                            Shop.PLACE, 0, Tickets.gaveUp(), call -> call.own(1).in(Phase.REDIS, LARGE, 500));
+                    shop.call(
+                            Shop.PLACE, 0, Tickets.gaveUp(), call -> call.own(1).in(Phase.REDIS, "HGET rate:*", 400));
                 }
             });
         }

@@ -80,15 +80,25 @@ class AllocatorsTest {
 
     @Test
     void codeOfVirtualThreadsIsNamedWithoutTheirCarriers() {
-        assertThat(allocators(
-                        new Machine.Burner("virtual threads", 2, 0.3, 37e6, "RoutePlanner.manifest:44", true)))
+        assertThat(allocators(new Machine.Burner("virtual threads", 2, 0.3, 37e6, "RoutePlanner.manifest:44", true)))
                 .isEqualTo("; virtual threads allocate in RoutePlanner.manifest:44, 37 MB/s");
     }
 
     private static CauseDescription collector(@Nullable HeapGrowth growth, SampledCalls calls) {
         Machine.Burner workers = new Machine.Burner("http-nio-8101-exec", 5, 0.3, 40e6, "Vouchers.issue:29");
         Evidence evidence = calls.on(new Machine(
-                                2, 0.6, 0.4, 0, 0.3, 0.5, "G1 Evacuation Pause", 47e6, 5e6, List.of(workers), 0, null,
+                                2,
+                                0.6,
+                                0.4,
+                                0,
+                                0.3,
+                                0.5,
+                                "G1 Evacuation Pause",
+                                47e6,
+                                5e6,
+                                List.of(workers),
+                                0,
+                                null,
                                 List.of())
                         .growing(growth))
                 .calls("web.GET /search", Phase.OWN, 120, samples -> {})
@@ -141,7 +151,9 @@ class AllocatorsTest {
         };
         SampledCalls calls = new SampledCalls().pauses(kept).allocating(SEARCH);
 
-        assertThat(collector(new HeapGrowth(0.3, 0.82, 17, 7e6, 9), calls).change().text())
+        assertThat(collector(new HeapGrowth(0.3, 0.82, 17, 7e6, 9), calls)
+                        .change()
+                        .text())
                 .contains("; check first what keeps " + found)
                 .doesNotContain("Json");
         assertThat(collector(null, new SampledCalls().pauses(kept)).change().text())

@@ -199,7 +199,8 @@ final class WatchedHttpClient extends HttpClient {
     /** Records the size of the request, and of an answer that did not say its size, as far as they are known. */
     private static void addSize(HttpRequest request, HttpResponse<?> response) {
         try {
-            long sent = request.bodyPublisher().map(BodyPublisher::contentLength).orElse(-1L);
+            long sent =
+                    request.bodyPublisher().map(BodyPublisher::contentLength).orElse(-1L);
             if (sent >= 0) {
                 BodySizes.REQUESTS.add(exchange(request), sent);
             }

@@ -103,10 +103,8 @@ class MeasuredBodiesTest {
                 .run(there -> {
                     RestClient client = there.getBean(RestClient.Builder.class).build();
 
-                    Calls.ledgerOf(() -> assertThat(client.get()
-                                    .uri(url(path))
-                                    .retrieve()
-                                    .body(String.class))
+                    Calls.ledgerOf(() -> assertThat(
+                                    client.get().uri(url(path)).retrieve().body(String.class))
                             .hasSize(SIZE));
 
                     assertMeasured(path);
@@ -167,15 +165,15 @@ class MeasuredBodiesTest {
         Calls.ledgerOf(() -> client.send(request, BodyHandlers.ofString()));
         assertMeasured(path);
 
-        Calls.ledgerOf(() -> client.sendAsync(request, BodyHandlers.ofByteArray()).get(60, TimeUnit.SECONDS));
+        Calls.ledgerOf(
+                () -> client.sendAsync(request, BodyHandlers.ofByteArray()).get(60, TimeUnit.SECONDS));
         assertThat(BodySizes.ANSWERS.counted("GET " + host() + path)).isEqualTo(2);
     }
 
     @Test
     void streamedAnswerOfAJdkClientIsMeasuredByItsHeader() throws Exception {
         HttpClient client = new WatchedHttpClient(HttpClient.newHttpClient());
-        HttpRequest request =
-                HttpRequest.newBuilder(URI.create(url("/known"))).build();
+        HttpRequest request = HttpRequest.newBuilder(URI.create(url("/known"))).build();
 
         Calls.ledgerOf(() -> {
             client.send(request, BodyHandlers.ofInputStream()).body().close();
