@@ -104,19 +104,22 @@ public final class LargeReplies {
      * Returns the name under which a command begins: the name with the mark of its last reply, if that was large. A
      * command that ends with a timeout then has the same name as the commands whose large replies arrive in time.
      *
-     * @param command the name of the command, with its store if there are several
+     * @param command the name of the command, with its store if there are several; null if unknown
      */
-    public static String expected(String command) {
-        return LAST.isEmpty() ? command : LAST.getOrDefault(command, command);
+    public static @Nullable String expected(@Nullable String command) {
+        return command == null || LAST.isEmpty() ? command : LAST.getOrDefault(command, command);
     }
 
     /**
      * Remembers whether the reply of a command was large.
      *
-     * @param command the name of the command without a mark
+     * @param command the name of the command without a mark; null if unknown
      * @param marked the same name, with a mark if the reply was large
      */
-    public static void arrived(String command, String marked) {
+    public static void arrived(@Nullable String command, @Nullable String marked) {
+        if (command == null || marked == null) {
+            return;
+        }
         if (!marked.equals(command)) {
             if (LAST.size() < MAX_COMMANDS || LAST.containsKey(command)) {
                 LAST.put(command, marked);
