@@ -18,6 +18,7 @@ import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.machine.Machine;
 import tern.rpc.diagnosis.rule.Pressure;
 import tern.rpc.metrics.RpcMeters;
+import tern.rpc.pool.BodySizes;
 import tern.rpc.pool.OutsideOperations;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
@@ -140,6 +141,9 @@ final class BaselineUpdater {
         });
         outside.forEach(operation -> usual.learn(Baseline.OUTSIDE + operation.key(), operation.nanos()));
         ResultRows.means().forEach((name, rows) -> learnAtMostDouble(Baseline.ROWS + name, rows));
+        records.allocations().usual().forEach((name, bytes) -> learnAtMostDouble(Baseline.ALLOCATED + name, bytes));
+        BodySizes.ANSWERS.means().forEach((name, bytes) -> learnAtMostDouble(Baseline.ANSWER_BYTES + name, bytes));
+        BodySizes.REQUESTS.means().forEach((name, bytes) -> learnAtMostDouble(Baseline.REQUEST_BYTES + name, bytes));
         if (seen.allocatedPerSecond() >= 0) {
             usual.learn("allocated", seen.allocatedPerSecond());
         }

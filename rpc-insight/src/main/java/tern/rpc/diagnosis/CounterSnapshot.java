@@ -14,6 +14,23 @@ import tern.rpc.pool.PoolSnapshot;
 record CounterSnapshot(
         long atNanos, Map<String, Sums> methods, Map<String, Long> refused, Map<String, PoolSnapshot> pools) {
 
+    /**
+     * Returns the first snapshot at or after the given time; the last one if there is none.
+     *
+     * @param seconds the snapshots of the last seconds, the oldest first
+     * @param otherwise the result if there are no snapshots
+     */
+    static CounterSnapshot first(Iterable<CounterSnapshot> seconds, long fromNanos, CounterSnapshot otherwise) {
+        CounterSnapshot first = otherwise;
+        for (CounterSnapshot second : seconds) {
+            first = second;
+            if (second.atNanos - fromNanos >= 0) {
+                break;
+            }
+        }
+        return first;
+    }
+
     /** Returns the number of calls, by outcome, since the end of an earlier second. */
     Evidence.Counts since(CounterSnapshot earlier, int hung) {
         long calls = 0;

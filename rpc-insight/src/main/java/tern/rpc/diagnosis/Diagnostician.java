@@ -38,6 +38,7 @@ import tern.rpc.evidence.RunQueue;
 import tern.rpc.evidence.ThreadIds;
 import tern.rpc.metrics.CallObserver;
 import tern.rpc.metrics.RpcMeters;
+import tern.rpc.pool.BodySizes;
 import tern.rpc.pool.OutsideOperations;
 import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.ResultRows;
@@ -122,7 +123,7 @@ public final class Diagnostician {
             Clock wall,
             Executor log) {
         this.report = new MissReport(history, log);
-        this.fillingHeap = new FillingHeap(log);
+        this.fillingHeap = new FillingHeap(process, log);
         this.meters = meters;
         this.targetNanos = meters.slo().latency().toNanos();
         this.surroundings = surroundings;
@@ -131,7 +132,7 @@ public final class Diagnostician {
         this.wall = wall;
         this.recording = process.recording();
         ThreadIds threads = process.threads();
-        this.records = new CallRecords(targetNanos, threads);
+        this.records = new CallRecords(targetNanos, threads, process::allocatedBytes);
         this.methods = new MethodMisses(usual, records);
         this.lastMinute = new LastMinute(records);
         this.updater = new BaselineUpdater(meters, usual, rates, limited, records);
@@ -268,6 +269,7 @@ public final class Diagnostician {
     private void observe() {
         long now = clock.nanoTime();
         ResultRows.turn(now);
+        BodySizes.turn(now);
         remote.second(meters.calledMethods(), now);
         double share = process.exhausted(now);
         exhausted = share > 0;
@@ -294,6 +296,7 @@ public final class Diagnostician {
                 watch.second(counts.calls() + counts.refused(), bad, hung, methods.isAny(seconds, late::isExcused));
         Machine seen = process.read(open || fillingHeap.isSuspected());
         fillingHeap.second(seen);
+        records.allocations().second(open || fillingHeap.isSuspected(), now);
         if (before != null) {
             history.add(History.Figures.of(wall.instant(), before, current, counts, seen));
         }
@@ -417,7 +420,7 @@ public final class Diagnostician {
 
     private void diagnose(long now, CounterSnapshot current, List<RunningCall> running, int hung, Machine seen) {
         long from = Math.max(now - WINDOW_NANOS, sinceNanos - TimeUnit.SECONDS.toNanos(3));
-        CounterSnapshot start = startOf(from, current);
+        CounterSnapshot start = CounterSnapshot.first(seconds, from, current);
         double length = Math.max(1, (current.atNanos() - start.atNanos()) / 1e9);
         Evidence.Counts counts = current.since(start, hung);
         counts = counts.withLate(late.delayed(start.atNanos(), now, counts.calls()));
@@ -452,11 +455,17 @@ public final class Diagnostician {
                 rates.between(start, current, seconds, records.limits(), now - sinceNanos),
                 surroundings.timeLimits(),
                 outside(now),
-                process.openFiles());
+                process.openFiles(),
+
+                records.allocations().current(usual));
         Ranking ranking = new Ranking(evidence, now);
         boolean isRequested = seen.isCollecting() && CollectorText.REQUESTED.equals(seen.collectionCause());
         if (isRequested && recording.maySearch(now, sinceNanos, seen)) {
             process.searchExplicitCollections();
+        }
+        boolean isOfMemory = seen.isHeapFilling() || (seen.collecting() > 0 && seen.isCollecting());
+        if (isOfMemory && recording.maySearchCheaply()) {
+            process.searchObjects();
         }
         if (recording.isDue(now, sinceNanos)) {
             record();
@@ -495,6 +504,12 @@ public final class Diagnostician {
 
     private Diagnosis healthy(Machine seen) {
         Diagnosis healthy = Diagnosis.healthy(Duration.ofNanos(targetNanos));
-        return fillingHeap.added(healthy, seen, sampler.samples().values()).withRefusedOrFailed(lastMinute.lines());
+        return fillingHeap
+                .added(
+                        healthy,
+                        seen,
+                        sampler.samples().values(),
+                        records.allocations().current(usual))
+                .withRefusedOrFailed(lastMinute.lines());
     }
 }

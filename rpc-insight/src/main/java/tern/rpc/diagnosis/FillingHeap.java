@@ -6,8 +6,10 @@ import java.util.List;
 import java.util.concurrent.Executor;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tern.rpc.diagnosis.calls.MethodAllocation;
 import tern.rpc.diagnosis.machine.HeapGrowth;
 import tern.rpc.diagnosis.machine.Machine;
+import tern.rpc.diagnosis.machine.ProcessWatch;
 import tern.rpc.diagnosis.sample.SampledCall;
 import tern.rpc.diagnosis.text.CollectorText;
 import tern.rpc.diagnosis.text.HeapText;
@@ -26,12 +28,15 @@ final class FillingHeap {
     /** The minimum time between two logged lines. */
     private static final long SECONDS_BETWEEN_LINES = Duration.ofMinutes(1).toSeconds();
 
+    private final ProcessWatch process;
     private final Executor log;
     private long seconds; // the number of consecutive seconds in which the heap grew too fast
     private long secondsSinceLine = SECONDS_BETWEEN_LINES;
+    private String logged = ""; // the code in the last logged line whose objects stay; empty if it was unknown
 
     /** @param log writes log lines, usually on another thread */
-    FillingHeap(Executor log) {
+    FillingHeap(ProcessWatch process, Executor log) {
+        this.process = process;
         this.log = log;
     }
 
@@ -63,16 +68,25 @@ final class FillingHeap {
 
     /**
      * Adds lines about the heap to a diagnosis of calls that meet the target, if the heap will soon be full. Also logs
-     * the lines, at most once a minute.
+     * the lines, at most once a minute, and when the code is known whose objects stay.
      */
-    Diagnosis added(Diagnosis healthy, Machine machine, Collection<SampledCall> samples) {
+    Diagnosis added(
+            Diagnosis healthy,
+            Machine machine,
+            Collection<SampledCall> samples,
+            List<MethodAllocation> allocations) {
         HeapGrowth growth = machine.growth();
         if (growth == null || seconds < MIN_SECONDS) {
             return healthy;
         }
-        List<String> lines = HeapText.lines(growth, machine, samples);
-        if (secondsSinceLine >= SECONDS_BETWEEN_LINES) {
+        if (process.recording().maySearchCheaply()) {
+            process.searchObjects();
+        }
+        String kept = process.keptObjects();
+        List<String> lines = new HeapText(kept, allocations, samples).lines(growth, machine);
+        if (secondsSinceLine >= SECONDS_BETWEEN_LINES || !kept.equals(logged)) {
             secondsSinceLine = 0;
+            logged = kept;
             log.execute(() -> LOG.warn(
                     "The heap is filling up, although calls still meet the target: {}", String.join("; ", lines)));
         }

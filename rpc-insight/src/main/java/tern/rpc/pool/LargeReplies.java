@@ -4,6 +4,8 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +33,15 @@ public final class LargeReplies {
     private static final int[] COUNTS = {1_000_000, 100_000, 10_000};
 
     private static final String ELEMENTS = "elements";
+
+    /** The size in bytes that one element of a reply is assumed to have. */
+    private static final long BYTES_OF_ELEMENT = 100;
+
+    /** The maximum number of commands whose last large reply is remembered. */
+    private static final int MAX_COMMANDS = 256;
+
+    /** The marked names of commands whose last reply was large, by the name without the mark. */
+    private static final ConcurrentMap<String, String> LAST = new ConcurrentHashMap<>();
 
     private static final Pattern MARK = Pattern.compile(" \\[over (\\d+) (MB|" + ELEMENTS + ")]");
 
@@ -89,6 +100,35 @@ public final class LargeReplies {
         return command;
     }
 
+    /**
+     * Returns the name under which a command begins: the name with the mark of its last reply, if that was large. A
+     * command that ends with a timeout then has the same name as the commands whose large replies arrive in time.
+     *
+     * @param command the name of the command, with its store if there are several; null if unknown
+     */
+    public static @Nullable String expected(@Nullable String command) {
+        return command == null || LAST.isEmpty() ? command : LAST.getOrDefault(command, command);
+    }
+
+    /**
+     * Remembers whether the reply of a command was large.
+     *
+     * @param command the name of the command without a mark; null if unknown
+     * @param marked the same name, with a mark if the reply was large
+     */
+    public static void arrived(@Nullable String command, @Nullable String marked) {
+        if (command == null || marked == null) {
+            return;
+        }
+        if (!marked.equals(command)) {
+            if (LAST.size() < MAX_COMMANDS || LAST.containsKey(command)) {
+                LAST.put(command, marked);
+            }
+        } else if (!LAST.isEmpty()) {
+            LAST.remove(command);
+        }
+    }
+
     private static long bytes(Collection<?> values) {
         long sum = 0;
         for (Object value : values) {
@@ -109,6 +149,16 @@ public final class LargeReplies {
     public static String sizeIn(String name) {
         Matcher mark = MARK.matcher(name);
         return mark.find() ? "over " + mark.group(1) + " " + mark.group(2) : "";
+    }
+
+    /** Returns about how many bytes the reply of a command with a mark has; 0 if its reply is not large. */
+    public static double bytesIn(String name) {
+        Matcher mark = MARK.matcher(name);
+        if (!mark.find()) {
+            return 0;
+        }
+        // The reply has at least the size in the mark, and usually less than the next larger size.
+        return 2.0 * Long.parseLong(mark.group(1)) * (mark.group(2).equals(ELEMENTS) ? BYTES_OF_ELEMENT : MB);
     }
 
     /**

@@ -113,6 +113,28 @@ class FillingHeapTest {
     }
 
     @Test
+    void methodWhoseCallsAllocateEnoughIsNamedInsteadOfALineOfItsThreads() {
+        HeapGrowth slow = new HeapGrowth(0.31, 0.82, 17, 8e6, 6);
+        shop.machine = machine(slow, new Machine.Burner("http-nio-8101-exec", 5, 0.1, 7e6, "Vouchers.issue:29"));
+        shop.allocated = 1;
+        for (int i = 0; i < 6; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 4; call++) {
+                    shop.call("web.GET /labels/{id}", 0, steps -> steps.own(2));
+                    shop.allocated += 3_000_000;
+                    shop.call("web.GET /labels/{id}", 0, steps -> steps.own(2));
+                    shop.allocated += 1_000;
+                    shop.call("web.GET /search", 0, steps -> steps.own(2));
+                }
+            });
+        }
+
+        assertThat(shop.diagnosis().text())
+                .contains("; check first what web.GET /labels/{id} keeps: its calls allocate 12 MB/s")
+                .doesNotContain("Vouchers");
+    }
+
+    @Test
     void allocationThatSeemsSmallerThanTheGrowthIsOmitted() {
         shop.machine = machine(new HeapGrowth(0.31, 0.82, 17, 60e6, 6));
 

@@ -267,7 +267,7 @@ class HangingHoldersTest {
     void executorWhoseTasksWaitForASilentPeerIsAConsequence() {
         SampledCalls calls = new SampledCalls()
                 .tasks(tasksThatExchange())
-                .pools(PoolSnapshot.builder("checks", PoolKind.EXECUTOR, 4)
+                .pool(PoolSnapshot.builder("checks", PoolKind.EXECUTOR, 4)
                         .now(4, 0, 13)
                         .counts(20, 0)
                         .sums(Duration.ZERO, Duration.ofSeconds(70))

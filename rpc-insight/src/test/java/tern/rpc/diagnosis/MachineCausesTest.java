@@ -128,7 +128,8 @@ class MachineCausesTest {
                 List.of(),
                 List.of(),
                 List.of(),
-                OpenFileUse.UNKNOWN);
+                OpenFileUse.UNKNOWN,
+                List.of());
         return new MachineText(evidence, new ExcessTime(evidence)).describe(part);
     }
 

@@ -18,6 +18,7 @@ import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.calls.Answers;
 import tern.rpc.diagnosis.calls.Baseline;
+import tern.rpc.diagnosis.calls.MethodAllocation;
 import tern.rpc.diagnosis.calls.MethodRate;
 import tern.rpc.diagnosis.calls.UsualOperations;
 import tern.rpc.diagnosis.cause.Cause;
@@ -59,6 +60,7 @@ public final class SampledCalls {
     private List<ObservedPool> pools = List.of();
     private final List<OutsideOperations.Timed> outside = new ArrayList<>();
     private List<MethodRate> rates = List.of();
+    private List<MethodAllocation> allocations = List.of();
     private double seconds = 10;
     private double queueMillis;
     private Phase borrow = Phase.JDBC_CONNECTION;
@@ -82,13 +84,8 @@ public final class SampledCalls {
         return this;
     }
 
-    /** Sets the state of a pool at the end of the observed period. */
-    public SampledCalls pool(PoolSnapshot snapshot) {
-        return pools(snapshot);
-    }
-
     /** Sets the states of the pools at the end of the observed period. */
-    public SampledCalls pools(PoolSnapshot... snapshots) {
+    public SampledCalls pool(PoolSnapshot... snapshots) {
         pools = Stream.of(snapshots)
                 .map(snapshot -> ObservedPool.of(snapshot, null, null, Set.of(), -1, null))
                 .toList();
@@ -134,7 +131,16 @@ public final class SampledCalls {
         return this;
     }
 
-    /** Sets the growth of the used heap. */
+    public SampledCalls pauses(PauseTimes of) {
+        pauses = of;
+        return this;
+    }
+
+    public SampledCalls allocating(MethodAllocation... byMethod) {
+        allocations = List.of(byMethod);
+        return this;
+    }
+
     public SampledCalls growing(HeapGrowth growth) {
         machine = machine.growing(growth);
         return this;
@@ -300,7 +306,6 @@ public final class SampledCalls {
         return this;
     }
 
-    /** Advances the simulated clock. */
     public SampledCalls pass(double millis) {
         time.addAndGet((long) (millis * 1e6));
         return this;
@@ -497,6 +502,7 @@ public final class SampledCalls {
                 List.of(),
                 Stream.concat(OutsideOperations.timed(System.nanoTime()).stream(), outside.stream())
                         .toList(),
-                files);
+                files,
+                allocations);
     }
 }

@@ -49,6 +49,7 @@ public final class Shop implements Surroundings {
     public PauseTimes pauses = PauseTimes.NONE;
     public final List<HiccupMeter.Stop> stops = new ArrayList<>();
     public String stoppingQuota = "";
+    public long allocated = -1; // the bytes that the thread of all calls has allocated; -1 if unknown
     public double exhausted; // the collector's share of the time while the heap is exhausted, otherwise 0
     private long lastTook;
     private final RpcMeters meters =
@@ -60,6 +61,11 @@ public final class Shop implements Surroundings {
                 @Override
                 public Machine read(boolean withThreads) {
                     return machine;
+                }
+
+                @Override
+                public long allocatedBytes() {
+                    return allocated;
                 }
 
                 @Override

@@ -6,6 +6,7 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -70,5 +71,28 @@ class LargeRepliesTest {
         assertThat(LargeReplies.nameFor("GET plan:*", text)).isEqualTo("GET plan:* [over 1 MB]");
         assertThat(LargeReplies.nameFor("HGETALL fleet", Map.of("7", text))).isEqualTo("HGETALL fleet [over 1 MB]");
         assertThat(LargeReplies.nameFor("GET plan:*", "short")).isEqualTo("GET plan:*");
+    }
+
+    @Test
+    void commandBeginsWithTheMarkOfItsLastReply() {
+        String command = "HGETALL " + UUID.randomUUID();
+        String marked = LargeReplies.name(command, 2 << 20);
+        assertThat(LargeReplies.expected(command)).isEqualTo(command);
+
+        LargeReplies.arrived(command, marked);
+        assertThat(LargeReplies.expected(command)).isEqualTo(command + " [over 1 MB]");
+
+        LargeReplies.arrived(command, command);
+        assertThat(LargeReplies.expected(command)).isEqualTo(command);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "GET plan:*, 0",
+        "GET plan:* [over 4 MB], 8388608",
+        "HGETALL fleet [over 10000 elements] (Redis cache), 2000000"
+    })
+    void sizeOfAReplyIsEstimatedFromItsMark(String name, double bytes) {
+        assertThat(LargeReplies.bytesIn(name)).isEqualTo(bytes);
     }
 }

@@ -34,6 +34,16 @@ public interface PauseTimes {
         return Map.of();
     }
 
+    /** Returns the code that allocates the objects that stay in the heap, as text; empty if it is unknown. */
+    default String keptObjects() {
+        return "";
+    }
+
+    /** Returns the code that allocates most of the memory, as text; empty if it is unknown. */
+    default String allocatedObjects() {
+        return "";
+    }
+
     /** Returns whether the start of a flight recording has recently requested the given operation of the JVM. */
     default boolean isOfRecording(String operation) {
         return false;

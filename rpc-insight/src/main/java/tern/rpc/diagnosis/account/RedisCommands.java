@@ -63,7 +63,32 @@ public final class RedisCommands {
             "ZSCORE",
             "PING");
 
+    /** The Redis commands that read a collection as a whole, or as much of it as their arguments say. */
+    private static final Set<String> WHOLE = Set.of(
+            "KEYS",
+            "HGETALL",
+            "HKEYS",
+            "HVALS",
+            "SMEMBERS",
+            "SUNION",
+            "SINTER",
+            "SDIFF",
+            "LRANGE",
+            "ZRANGE",
+            "ZREVRANGE",
+            "ZRANGEBYSCORE",
+            "ZREVRANGEBYSCORE",
+            "XRANGE",
+            "SORT",
+            "MGET",
+            "HMGET");
+
     private RedisCommands() {}
+
+    /** Returns whether the reply of the command with the given name can be as large as a whole collection. */
+    public static boolean readsAll(String command) {
+        return WHOLE.contains(command.split(" ", 2)[0].toUpperCase(Locale.ROOT));
+    }
 
     /** Returns whether the command with the given name blocks the Redis server for a long time. */
     public static boolean stopsServer(String command) {

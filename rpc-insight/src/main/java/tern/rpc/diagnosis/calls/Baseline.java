@@ -35,6 +35,15 @@ public final class Baseline {
     /** The prefix of the baseline keys for the usual number of rows in a statement's results. */
     public static final String ROWS = "rows ";
 
+    /** The prefix of the baseline keys for the number of bytes that a call to a method usually allocates. */
+    public static final String ALLOCATED = "allocated by ";
+
+    /** The prefix of the baseline keys for the usual size of the answers to an HTTP exchange. */
+    public static final String ANSWER_BYTES = "answer bytes ";
+
+    /** The prefix of the baseline keys for the usual size of the requests of an HTTP exchange. */
+    public static final String REQUEST_BYTES = "request bytes ";
+
     /** The prefix of the baseline keys for the usual share of failed calls. */
     public static final String FAILED_CALLS = "failed calls of ";
 

@@ -11,6 +11,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
@@ -41,18 +42,25 @@ public final class CallRecords implements CallObserver {
 
     private final long targetNanos;
     private final ThreadIds threads;
+    private final MethodAllocations allocations;
     private final CallTrace trace = new CallTrace();
     private final LastAnswers answers = new LastAnswers();
     private final Silence silence = new Silence(); // only the diagnosis thread reads or changes this object
     private final ConcurrentMap<String, MethodRecords> methods = new ConcurrentHashMap<>();
 
+    public CallRecords(long targetNanos, ThreadIds threads) {
+        this(targetNanos, threads, () -> -1);
+    }
+
     /**
      * @param threads registers the threads that serve calls, so that these threads' waits for a processor can be
      *     measured
+     * @param allocatedBytes returns the number of bytes that the current thread has allocated; -1 if unknown
      */
-    public CallRecords(long targetNanos, ThreadIds threads) {
+    public CallRecords(long targetNanos, ThreadIds threads, LongSupplier allocatedBytes) {
         this.targetNanos = targetNanos;
         this.threads = threads;
+        this.allocations = new MethodAllocations(allocatedBytes);
     }
 
     /**
@@ -246,6 +254,7 @@ public final class CallRecords implements CallObserver {
             }
             return;
         }
+        allocations.ended(method, ledger);
         records.calls.increment();
         records.nanos.add(tookNanos);
         trace.add(ledger, tookNanos, now);
@@ -298,6 +307,11 @@ public final class CallRecords implements CallObserver {
         Map<String, Long> ages = new TreeMap<>();
         methods.forEach((name, records) -> ages.put(name, now - records.firstNanos));
         return ages;
+    }
+
+    /** Returns the measurement of the memory that calls allocate. */
+    public MethodAllocations allocations() {
+        return allocations;
     }
 
     /** Returns the most recent calls to all methods. */

@@ -121,6 +121,11 @@ public final class UsualOperations {
         return usually;
     }
 
+    /** Returns whether the usual time of the operation with exactly this name has been known for several seconds. */
+    public boolean isReliable(Phase phase, String name) {
+        return usual.reliableFigure(eachKey(phase, name)) >= 0;
+    }
+
     /**
      * Returns the usual number of operations of the given kind per call to one of the given methods; -1 if unknown.
      * Ignores methods whose usual number is unknown, as long as they receive only a small share of the calls.

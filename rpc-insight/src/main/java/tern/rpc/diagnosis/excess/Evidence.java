@@ -10,6 +10,7 @@ import tern.rpc.diagnosis.account.EndedCall;
 import tern.rpc.diagnosis.account.PauseTimes;
 import tern.rpc.diagnosis.calls.Answers;
 import tern.rpc.diagnosis.calls.Baseline;
+import tern.rpc.diagnosis.calls.MethodAllocation;
 import tern.rpc.diagnosis.calls.MethodRate;
 import tern.rpc.diagnosis.failure.TimeLimit;
 import tern.rpc.diagnosis.machine.Machine;
@@ -46,6 +47,7 @@ import tern.rpc.pool.PoolKind;
  * @param limits the time limits of operations that are set by properties
  * @param outside the current times of operations run by threads that serve no call
  * @param files what the open files and sockets of this process refer to
+ * @param allocations the memory that the calls to each method allocate
  */
 public record Evidence(
         long targetNanos,
@@ -71,7 +73,8 @@ public record Evidence(
         List<MethodRate> rates,
         List<TimeLimit> limits,
         List<OutsideOperations.Timed> outside,
-        OpenFileUse files) {
+        OpenFileUse files,
+        List<MethodAllocation> allocations) {
 
     /**
      * Busy processors can make an operation longer by at most {@value} waits for a processor. An operation has several
@@ -88,6 +91,7 @@ public record Evidence(
         rates = List.copyOf(rates);
         limits = List.copyOf(limits);
         outside = List.copyOf(outside);
+        allocations = List.copyOf(allocations);
         trace = List.copyOf(trace);
     }
 

@@ -120,6 +120,11 @@ public final class FlightRecording {
         return startsInMisses && (startsCheaply() || (!seen.isBusy() && now - sinceNanos >= DUE_AFTER_NANOS));
     }
 
+    /** Returns whether the flight recorder may search for a cause at any time, because its start is cheap. */
+    public boolean maySearchCheaply() {
+        return startsInMisses && startsCheaply();
+    }
+
     /**
      * Starts a recording unless one is running.
      *
@@ -174,7 +179,7 @@ public final class FlightRecording {
         }
     }
 
-    private static void delete(@Nullable Path file) {
+    static void delete(@Nullable Path file) {
         if (file != null) {
             try {
                 Files.deleteIfExists(file);

@@ -45,6 +45,7 @@ public final class MachineWatch implements ProcessWatch {
     private final VmOperations operations = new VmOperations();
     private final FlightRecording recording = new FlightRecording();
     private final ExplicitCollections explicit = new ExplicitCollections();
+    private final SampledObjects objects = new SampledObjects();
     private final MachineReader reader = new MachineReader(Path.of("/"));
     private final CollectorThreads collectorThreads = new CollectorThreads(Path.of("/"));
     private final ThreadWatch threads = new ThreadWatch();
@@ -130,6 +131,26 @@ public final class MachineWatch implements ProcessWatch {
     @Override
     public void searchExplicitCollections() {
         explicit.search(System.nanoTime());
+    }
+
+    @Override
+    public void searchObjects() {
+        objects.search(System.nanoTime());
+    }
+
+    @Override
+    public String keptObjects() {
+        return objects.found(System.nanoTime()).kept();
+    }
+
+    @Override
+    public String allocatedObjects() {
+        return objects.found(System.nanoTime()).allocated();
+    }
+
+    @Override
+    public long allocatedBytes() {
+        return ThreadWatch.allocatedBytes();
     }
 
     private Look look() {

@@ -54,6 +54,17 @@ public interface ProcessWatch extends PauseTimes {
     /** Starts a search for the code that calls {@code System.gc()}. The search uses the JVM's flight recorder. */
     default void searchExplicitCollections() {}
 
+    /**
+     * Starts a search for the code that allocates memory, and for the code whose objects stay in the heap. The search
+     * uses the JVM's flight recorder. {@link #allocatedObjects} and {@link #keptObjects} return the results.
+     */
+    default void searchObjects() {}
+
+    /** Returns the number of bytes that the current thread has allocated; -1 if unknown. Any thread may call this. */
+    default long allocatedBytes() {
+        return -1;
+    }
+
     /** Starts the measurements. */
     default void start() {}
 

@@ -11,6 +11,7 @@ import java.util.Set;
 import jdk.jfr.consumer.RecordedClass;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordedFrame;
+import jdk.jfr.consumer.RecordedObject;
 import jdk.jfr.consumer.RecordedStackTrace;
 import jdk.jfr.consumer.RecordedThread;
 import jdk.jfr.consumer.RecordingFile;
@@ -24,6 +25,10 @@ final class RecordingSummary {
 
     /** The kinds of entries in the summary whose values are durations. */
     private static final Set<String> TIMED = Set.of("monitor", "socket", "file", "pinned", "parked");
+
+    private static final Map<String, String> PRIMITIVES = Map.of(
+            "B", "byte", "C", "char", "D", "double", "F", "float", "I", "int", "J", "long", "S", "short", "Z",
+            "boolean");
 
     private static final int MAX_KEYS = 4_096;
     private static final String DIAGNOSIS = RecordingSummary.class.getPackageName() + ".";
@@ -73,6 +78,25 @@ final class RecordingSummary {
             case "jdk.SystemGC" -> add("collects", "System.gc() called in " + frame, 1);
             default -> {}
         }
+    }
+
+    /**
+     * Returns the class of a sampled object and the line of the application that has allocated it; null if no code of
+     * the application is on the stack, or if the diagnosis has allocated the object.
+     */
+    static @Nullable String object(RecordedEvent event) {
+        RecordedStackTrace stack = event.getStackTrace();
+        String frame = stack == null || !isOfApplication(stack) || isOfDiagnosis(stack) ? null : frame(stack);
+        return frame == null ? null : typeOf(event) + " of " + frame;
+    }
+
+    private static String typeOf(RecordedEvent event) {
+        if (event.hasField("objectClass")) {
+            return className(event, "objectClass");
+        }
+        RecordedObject object = event.getValue("object");
+        RecordedClass type = object == null ? null : object.getValue("type");
+        return type == null ? "objects" : simple(type.getName());
     }
 
     private void add(String word, String what, double amount) {
@@ -127,8 +151,16 @@ final class RecordingSummary {
         return type == null ? "objects" : simple(type.getName());
     }
 
-    private static String simple(String type) {
-        return type.substring(type.lastIndexOf('.') + 1);
+    /** Returns the name of a class without its package. The JVM calls an array of bytes {@code [B}, for example. */
+    static String simple(String type) {
+        if (!type.startsWith("[")) {
+            return type.substring(type.lastIndexOf('.') + 1);
+        }
+        String element = type.substring(1);
+        return (element.startsWith("L")
+                        ? simple(element.substring(1).replace(";", ""))
+                        : PRIMITIVES.getOrDefault(element, simple(element)))
+                + "[]";
     }
 
     private List<String> lines() {

@@ -34,6 +34,9 @@ final class ThreadWatch {
     /** The diagnosis looks for the code on carrier threads only if they keep at least {@value} processors busy. */
     private static final double MUCH = 0.2;
 
+    /** The diagnosis also looks for this code if they allocate at least {@value} bytes per second. */
+    private static final double MUCH_BYTES = 10e6;
+
     private final CarrierCode carriers = new CarrierCode(VirtualStacks::read, NanoClock.SYSTEM);
     private Map<Long, long[]> last = Map.of(); // processor time and allocated bytes by thread id
 
@@ -75,7 +78,9 @@ final class ThreadWatch {
                 double allocated = group.bytes / elapsedNanos * 1e9;
                 String place = place(name, group.busiest);
                 CarrierCode.Place virtual =
-                        place == null && Burner.mayBeCarriers(name) && processors >= MUCH ? carriers.most() : null;
+                        place == null && Burner.mayBeCarriers(name) && (processors >= MUCH || allocated >= MUCH_BYTES)
+                                ? carriers.most()
+                                : null;
                 burners.add(
                         virtual == null
                                 ? new Burner(name, group.threads, processors, allocated, place)
@@ -89,6 +94,13 @@ final class ThreadWatch {
             }
         }
         return burners;
+    }
+
+    /** Returns the number of bytes that the current thread has allocated; -1 if unknown. Any thread may call this. */
+    static long allocatedBytes() {
+        return THREADS instanceof com.sun.management.ThreadMXBean bean && bean.isThreadAllocatedMemorySupported()
+                ? bean.getCurrentThreadAllocatedBytes()
+                : -1;
     }
 
     void clear() {
@@ -132,9 +144,10 @@ final class ThreadWatch {
 
     private static Set<String> most(Map<String, Group> groups) {
         Set<String> names = new LinkedHashSet<>();
+        // The diagnosis allocates, too, and must not take the place of a group of the application.
         List<Comparator<Map.Entry<String, Group>>> orders = List.of(
                 Comparator.comparingLong(entry -> -entry.getValue().nanos),
-                Comparator.comparingLong(entry -> -entry.getValue().bytes));
+                Comparator.comparingLong(entry -> OwnThreads.isOne(entry.getKey()) ? 0 : -entry.getValue().bytes));
         for (Comparator<Map.Entry<String, Group>> order : orders) {
             groups.entrySet().stream()
                     .sorted(order.thenComparing(Map.Entry::getKey))

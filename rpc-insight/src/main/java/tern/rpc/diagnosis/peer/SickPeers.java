@@ -1,5 +1,6 @@
 package tern.rpc.diagnosis.peer;
 
+import tern.rpc.diagnosis.data.LargeData;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -35,6 +36,7 @@ public final class SickPeers {
     private final TimesByCause byCause;
     private final TimeOuts timeOuts;
     private final PeerFailures failures;
+    private final LargeData data;
 
     public SickPeers(
             Evidence evidence, ExcessTime excess, Operations operations, OperationCounts counts, TimesByCause byCause) {
@@ -44,6 +46,7 @@ public final class SickPeers {
         this.byCause = byCause;
         this.timeOuts = new TimeOuts(evidence, excess, operations);
         this.failures = new PeerFailures(byCause);
+        this.data = new LargeData(evidence, excess, operations);
     }
 
     public void merge() {
@@ -68,7 +71,7 @@ public final class SickPeers {
 
     /**
      * Returns whether the operation is slow because of its peer. Returns false if the reason is the number of
-     * operations, a timeout, or a failure.
+     * operations, a timeout, a failure, or the amount of data.
      */
     private boolean isSick(Part part) {
         return !part.name().startsWith(StackReader.CALLED)
@@ -79,6 +82,7 @@ public final class SickPeers {
                 && !counts.areMore(part)
                 && !counts.areNew(part)
                 && timeOuts.of(part) == null
+                && !data.isLarge(part)
                 && !(part.kind() == Kind.REDIS && isBlocking(part));
     }
 

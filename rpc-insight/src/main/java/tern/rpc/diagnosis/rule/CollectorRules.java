@@ -1,5 +1,6 @@
 package tern.rpc.diagnosis.rule;
 
+import tern.rpc.diagnosis.data.LargeData;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -67,15 +68,19 @@ final class CollectorRules extends Rule {
     private static final Set<Kind> OPERATIONS = EnumSet.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC);
     private static final Set<Kind> OWN = EnumSet.of(Kind.COMPUTING, Kind.UNEXPLAINED);
 
+    private final LargeData data;
+
     CollectorRules(Rule other) {
         super(other);
+        this.data = new LargeData(evidence, excess, operations);
     }
 
     /**
      * Attributes waits for a processor to the collector if the heap is nearly full or filling up, and the collector's
      * threads use most of the processor time. While the heap is neither nearly full nor filling up, attributes the
      * collector's pauses to operations that read much more data than usual: large requests, and results that a thread
-     * spends a lot of time decoding. Does nothing if the garbage collections have a different cause.
+     * spends a lot of time decoding. If the data of such an operation is known to take much memory, this also applies
+     * while the heap is filling up. Does nothing if the garbage collections have a different cause.
      */
     void apply() {
         Part collector = Part.of(Kind.COLLECTOR);
@@ -97,17 +102,17 @@ final class CollectorRules extends Rule {
         }
         Times large = byCause.only(part -> part.kind() == Kind.DECODE
                 ? areLarge()
-                : areLargeBodies(part) || returnsMuch(part) || hasLargeReply(part) || hasManyRows(part));
+                : areLargeBodies(part) || returnsMuch(part) || hasLargeReply(part) || hasMoreData(part));
+        // The objects of these operations are known to be a large part of the allocation.
+        boolean isKnown = large.longestFirst().stream().anyMatch(this::takesMuchMemory);
         // If the calls spend more time running code than reading large data, this code probably fills the heap. The
         // collector then pauses all threads. The operations that handle large data also take longer, but they are not
         // the cause.
         boolean byCode = byCause.only(part -> part.kind() == Kind.COMPUTING && large.of(part) <= 0)
                         .sum()
                 > large.sum();
-        if (byCause.of(collector) > 0
-                && !other
-                && !byCode
-                && !evidence.machine().isHeapFilling()) {
+        boolean isOfOperations = !byCode && !evidence.machine().isHeapFilling();
+        if (byCause.of(collector) > 0 && !other && (isKnown || isOfOperations)) {
             byCause.pour(collector, large, "the garbage collector stops calls because of its memory");
         }
         if (!other) {
@@ -206,10 +211,17 @@ final class CollectorRules extends Rule {
                 && operations.isSlower(part);
     }
 
-    /** Returns whether calls spend much more time than usual on a statement whose results have become large. */
-    private boolean hasManyRows(Part part) {
-        return byCause.of(part) >= LARGE_OF_TARGET * evidence.targetNanos()
-                && new LargeResults(evidence, excess, operations).isLarge(part);
+    /**
+     * Returns whether the operation transfers much more data than usual, and either calls spend much more time than
+     * usual on it, or its data takes much memory. Few calls may run the operation, and the collector stops all calls.
+     */
+    private boolean hasMoreData(Part part) {
+        return data.isLarge(part)
+                && (byCause.of(part) >= LARGE_OF_TARGET * evidence.targetNanos() || data.takesMuchMemory(part));
+    }
+
+    private boolean takesMuchMemory(Part part) {
+        return data.isLarge(part) && data.takesMuchMemory(part);
     }
 
     private boolean returnsMuch(Part part) {

@@ -1,5 +1,6 @@
 package tern.rpc.diagnosis.rule;
 
+import tern.rpc.diagnosis.data.LargeData;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -54,6 +55,21 @@ final class RedisStops {
     RedisStops(Operations operations, Evidence evidence) {
         this.operations = operations;
         this.evidence = evidence;
+    }
+
+    /**
+     * Returns the command of calls that blocks Redis; null if there is none. A command whose reply has become large
+     * comes first: other commands may take longer in total, because more calls run them and wait for it.
+     *
+     * @param parts the activities and waits of late calls, the longest first
+     */
+    @Nullable
+    Part ofCalls(List<Part> parts) {
+        List<Part> stopping = parts.stream().filter(this::isStopping).toList();
+        return stopping.stream()
+                .filter(part -> LargeData.isNewlyLarge(part.name(), evidence))
+                .findFirst()
+                .orElse(stopping.isEmpty() ? null : stopping.get(0));
     }
 
     /**

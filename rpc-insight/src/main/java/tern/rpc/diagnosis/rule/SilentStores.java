@@ -1,5 +1,6 @@
 package tern.rpc.diagnosis.rule;
 
+import tern.rpc.diagnosis.data.LargeData;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -8,6 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.NamedTimes;
@@ -61,6 +63,9 @@ final class SilentStores {
      * {@value} times the latency target.
      */
     private static final int RECORDED_TARGETS = 2;
+
+    /** A Redis server that has sent no answer for this long is silent even if a new command has a large reply. */
+    private static final long LONG_SILENCE_NANOS = 3_000_000_000L;
 
     private final Evidence evidence;
     private final ExcessTime excess;
@@ -214,7 +219,7 @@ final class SilentStores {
         }
         boolean hang = operations >= size || anyHangs;
         return (hang || opens)
-                && (store == Kind.REDIS ? !areBlocking() : !areSlow(waiting) && !locked.isAnswering(name));
+                && (store == Kind.REDIS ? !areBlocking(name) : !areSlow(waiting) && !locked.isAnswering(name));
     }
 
     /**
@@ -224,8 +229,7 @@ final class SilentStores {
      * stacks cannot be read. Returns false if the statements may wait for a lock.
      */
     private boolean hangInStatements(PoolVerdict pool) {
-        long now =
-                evidence.bad().stream().mapToLong(EndedCall::endedNanos).max().orElse(0);
+        long now = now();
         List<Holder> hanging = pool.pool().holders().stream()
                 .filter(holder -> holder.isExecuting() && holder.call().isOpen())
                 .filter(holder -> now - holder.sinceNanos() >= LONG_TARGETS * evidence.targetNanos())
@@ -275,13 +279,33 @@ final class SilentStores {
                         || known.keySet().stream().allMatch(Statements::mayWait));
     }
 
-    /** Returns whether late calls run commands that wait for data or block the server. */
-    private boolean areBlocking() {
+    /**
+     * Returns whether late calls run commands that wait for data or block the server. A command with a large reply
+     * blocks the server and the thread that reads the reply. A new command that reads a whole collection may have a
+     * large reply that has never arrived in time; a server that has answered nothing for a while is silent anyway.
+     */
+    private boolean areBlocking(String store) {
+        Long answered = evidence.answers().of(Kind.REDIS, store);
+        boolean isQuiet = answered == null || now() - answered > LONG_SILENCE_NANOS;
         return excess.accounts.stream()
-                .flatMap(counted -> counted.call().ledger().named().stream())
+                .flatMap(counted -> commands(counted.call().ledger()))
+                .anyMatch(name -> RedisCommands.isBlocking(name)
+                        || RedisCommands.stopsServer(name)
+                        || LargeData.isNewlyLarge(name, evidence)
+                        || (!isQuiet && RedisCommands.readsAll(name) && usual.each(Phase.REDIS, name) < 0));
+    }
+
+    /** Returns the Redis commands that the call has run, and the one that it is running. */
+    private static Stream<String> commands(CallLedger call) {
+        Stream<String> ended = Stream.concat(call.named().stream(), call.unfinished().stream())
                 .filter(entry -> PeerKinds.of(entry.kind()) == Kind.REDIS)
-                .map(NamedTimes.Entry::name)
-                .anyMatch(name -> RedisCommands.isBlocking(name) || RedisCommands.stopsServer(name));
+                .map(NamedTimes.Entry::name);
+        return Stream.concat(ended, Stream.ofNullable(call.running(Phase.REDIS)));
+    }
+
+    /** Returns the time when the last of the late calls ended. */
+    private long now() {
+        return evidence.bad().stream().mapToLong(EndedCall::endedNanos).max().orElse(0);
     }
 
     /**
@@ -329,11 +353,9 @@ final class SilentStores {
 
     /** Returns text that says for how long the store has not answered. */
     private String since(@Nullable Long answered) {
-        long now =
-                evidence.bad().stream().mapToLong(EndedCall::endedNanos).max().orElse(0);
         return answered == null
                 ? ""
-                : String.format(Locale.ROOT, ", and none came in the last %.1f s", (now - answered) / 1e9);
+                : String.format(Locale.ROOT, ", and none came in the last %.1f s", (now() - answered) / 1e9);
     }
 
     /** Returns whether the given wait is a wait for a store whose client Tern does not measure. */

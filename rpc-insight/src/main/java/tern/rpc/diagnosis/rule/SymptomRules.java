@@ -1,5 +1,6 @@
 package tern.rpc.diagnosis.rule;
 
+import tern.rpc.diagnosis.data.LargeData;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
@@ -84,7 +85,7 @@ public final class SymptomRules extends Rule {
         mergeProviders();
         new Redirects(excess, operations, counts).merge(byCause);
         boolean isTableLocked = mergeStatements();
-        new LargeResults(evidence, excess, operations).passOn(byCause);
+        new LargeData(evidence, excess, operations).passOn(byCause);
         new RowHolderRules(this).apply();
         new SilentPeers(excess, operations).merge(byCause);
         Set<Kind> divided = mergeOperations(redisStands, areRepeated || isTableLocked);
@@ -167,10 +168,7 @@ public final class SymptomRules extends Rule {
         List<Part> waiting = byCause.longestFirst().stream()
                 .filter(part -> part.kind() == Kind.REDIS && operations.isSlower(part))
                 .toList();
-        Part ofCalls = byCause.longestFirst().stream()
-                .filter(stops::isStopping)
-                .findFirst()
-                .orElse(null);
+        Part ofCalls = stops.ofCalls(byCause.longestFirst());
         Part command = RedisStops.isCertain(ofCalls) ? ofCalls : stops.outside(waiting);
         command = command == null ? ofCalls : command;
         if (command == null) {
@@ -214,7 +212,8 @@ public final class SymptomRules extends Rule {
         Set<Kind> divided = EnumSet.noneOf(Kind.class);
         for (Kind kind : List.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)) {
             boolean isOneCause = (kind == Kind.REDIS && redisStands)
-                    || (kind == Kind.SQL && (areStatementsMerged || isMostlyOneLargeResult()));
+                    || (kind == Kind.SQL && areStatementsMerged)
+                    || isMostlyOneWithLargeData(kind);
             if (isOneCause || stampedes.passOn(kind, pools, byCause)) {
                 continue;
             }
@@ -245,14 +244,14 @@ public final class SymptomRules extends Rule {
     }
 
     /**
-     * Returns whether a statement whose results have become large takes most of the time of all statements. The other
-     * statements are then slower because the database and the application work on its rows.
+     * Returns whether an operation that transfers much more data than usual takes most of the time of all operations of
+     * the given kind. The other operations are then slower because the server and the application work on its data.
      */
-    private boolean isMostlyOneLargeResult() {
-        LargeResults results = new LargeResults(evidence, excess, operations);
-        double all = byCause.sum(Kind.SQL);
-        return byCause.only(part -> part.kind() == Kind.SQL).longestFirst().stream()
-                .anyMatch(part -> 2 * byCause.of(part) > all && results.isLarge(part));
+    private boolean isMostlyOneWithLargeData(Kind kind) {
+        LargeData data = new LargeData(evidence, excess, operations);
+        double all = byCause.sum(kind);
+        return byCause.only(part -> part.kind() == kind).longestFirst().stream()
+                .anyMatch(part -> 2 * byCause.of(part) > all && data.isLarge(part));
     }
 
     /**

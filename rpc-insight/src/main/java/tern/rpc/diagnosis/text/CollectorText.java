@@ -16,10 +16,12 @@ import tern.rpc.diagnosis.cause.Cause.Where;
 import tern.rpc.diagnosis.cause.CauseDescription;
 import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
+import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.machine.CollectorLog;
 import tern.rpc.diagnosis.machine.Finalizers;
 import tern.rpc.diagnosis.machine.HeapGrowth;
 import tern.rpc.diagnosis.machine.Machine;
+import tern.rpc.diagnosis.data.LargeData;
 import tern.rpc.diagnosis.stack.Hints;
 import tern.rpc.pool.ApplicationCode;
 
@@ -83,10 +85,17 @@ public final class CollectorText {
 
     private final Evidence evidence;
     private final ExcessTime excess;
+    private final LargeData transfers;
+    private final HeapText heap;
 
     CollectorText(Evidence evidence, ExcessTime excess) {
         this.evidence = evidence;
         this.excess = excess;
+        this.transfers = new LargeData(evidence, excess, new Operations(excess, evidence.usual(), evidence.answers()));
+        this.heap = new HeapText(
+                evidence.pauses().keptObjects(),
+                evidence.allocations(),
+                evidence.samples().values());
     }
 
     CauseDescription describe() {
@@ -106,12 +115,10 @@ public final class CollectorText {
                             : ""));
         }
         Part code = longestComputing();
-        String allocators = allocators();
         String finalizers = Finalizers.pending();
         if (!finalizers.isEmpty()) {
             facts.add("finalize " + finalizers);
         }
-        String who = !allocators.isEmpty() ? allocators : code == null ? "" : "; check " + code.name() + " first";
         String cause = machine.collectionCause();
         if (cause != null) {
             facts.add("reason   " + cause);
@@ -128,14 +135,11 @@ public final class CollectorText {
             return new CauseDescription(
                     HEAP + (isNearlyFull ? "nearly full" : "fills"),
                     "heap",
-                    Change.of(
-                            Where.CODE,
-                            (finalizers.isEmpty() ? "" : Finalizers.CHANGE + finalizers + "; ")
-                                    + HeapText.nearlyFull(machine)
-                                    + keeper(who)
-                                    + (growth == null ? "" : "; " + growth.untilFull())),
+                    keepFewer(finalizers, orComputing(threads())),
                     facts);
         }
+        String data = largeData();
+        String who = data != null ? data : orComputing(allocators());
         if (CollectorLog.STALL.equals(cause)) {
             return new CauseDescription(
                     "COLLECTOR: allocation stalls",
@@ -180,6 +184,31 @@ public final class CollectorText {
                 facts);
     }
 
+    /** Returns the given text about allocations; if it is empty, the code that uses the most processor time in calls. */
+    private String orComputing(String allocators) {
+        Part code = longestComputing();
+        return !allocators.isEmpty() ? allocators : code == null ? "" : "; check " + code.name() + " first";
+    }
+
+    /**
+     * Returns the recommended change for a heap that is nearly full or filling up.
+     *
+     * @param finalizers the pending finalizers, as text; empty if there are none
+     * @param who the threads that allocate most, as text
+     */
+    private Change keepFewer(String finalizers, String who) {
+        Machine machine = evidence.machine();
+        HeapGrowth growth = machine.growth();
+        String data = largeData();
+        boolean isKnown = data == null || !evidence.pauses().keptObjects().isEmpty();
+        return Change.of(
+                Where.CODE,
+                (finalizers.isEmpty() ? "" : Finalizers.CHANGE + finalizers + "; ")
+                        + HeapText.nearlyFull(machine)
+                        + (isKnown ? keeper(who) : data)
+                        + (growth == null ? "" : "; " + growth.untilFull()));
+    }
+
     /** Returns the advice for objects that do not fit into the young generation of G1; empty if there are none. */
     private static String humongous(Machine machine) {
         return machine.hasHumongousCollections()
@@ -204,11 +233,23 @@ public final class CollectorText {
                 : "";
     }
 
+    /** Returns text that names an operation that transfers much more data than usual; null if there is none. */
+    private @Nullable String largeData() {
+        String operation = transfers.named();
+        return operation == null
+                ? null
+                : "; first read or send less data with " + operation + ", whose data becomes most of these objects";
+    }
+
     /**
-     * Returns advice that names the code that uses the most processor time in calls, if this code mostly adds elements
-     * to a collection. Otherwise returns the given text.
+     * Returns advice that names the code whose objects stay in the heap, or the code that uses the most processor time
+     * in calls, if this code mostly adds elements to a collection. Otherwise returns the given text.
      */
     private String keeper(String otherwise) {
+        String known = heap.keeper(evidence.machine());
+        if (known != null) {
+            return known;
+        }
         Part code = longestComputing();
         String called = code == null ? null : excess.samples.calledIn(code);
         StackTraceElement line = code == null ? null : excess.samples.lineOf(code);
@@ -219,19 +260,36 @@ public final class CollectorText {
 
     private String fewerObjects(String who) {
         Machine.Burner topAllocator = mostAllocating();
-        if (topAllocator == null || topAllocator.place() == null || topAllocator.servesCalls()) {
+        boolean isOfCalls = transfers.named() != null
+                || !evidence.pauses().allocatedObjects().isEmpty()
+                || heap.grown(evidence.machine()) != null;
+        if (isOfCalls || topAllocator == null || topAllocator.place() == null || topAllocator.servesCalls()) {
             return "create fewer or smaller objects per call" + who;
         }
-        return "create fewer or smaller objects at the same time in " + topAllocator.place() + ", where threads "
-                + topAllocator.name() + "* allocate " + Math.round(topAllocator.allocatedPerSecond() / 1e6) + " MB/s";
+        return "create fewer or smaller objects at the same time in " + topAllocator.place() + ", where "
+                + topAllocator.shown() + " allocate " + Math.round(topAllocator.allocatedPerSecond() / 1e6) + " MB/s";
     }
 
     private Machine.@Nullable Burner mostAllocating() {
         return HeapText.mostAllocating(evidence.machine());
     }
 
-    /** Returns text that names the threads with the highest memory allocation, and the code that they run. */
+    /**
+     * Returns text that names the code that allocates most, if the flight recorder has found it; otherwise the method
+     * whose calls allocate much more than usual; otherwise the threads with the highest memory allocation, and the code
+     * that they run.
+     */
     String allocators() {
+        String allocated = evidence.pauses().allocatedObjects();
+        if (!allocated.isEmpty()) {
+            return "; check first " + allocated;
+        }
+        String grown = heap.grown(evidence.machine());
+        return grown == null ? threads() : grown;
+    }
+
+    /** Returns text that names the threads with the highest memory allocation, and the code that they run. */
+    private String threads() {
         Machine.Burner topAllocator = mostAllocating();
         if (topAllocator == null) {
             return "";

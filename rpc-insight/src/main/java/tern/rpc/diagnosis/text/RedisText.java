@@ -266,6 +266,10 @@ final class RedisText {
         }
         String size = LargeReplies.sizeIn(name);
         String verb = name.split(" ", 2)[0].toUpperCase(Locale.ROOT);
+        if (!size.isEmpty() && (verb.equals("MGET") || verb.equals("HMGET"))) {
+            return "read fewer or smaller values with one " + verb + ": its answer has " + size
+                    + ", and the other commands of a shared connection wait until it has been read";
+        }
         String elements = overManyElements(verb);
         if (elements != null) {
             return elements + (size.isEmpty() ? "" : "; its answer has " + size);

@@ -60,6 +60,7 @@ final class RemoteText {
     private final SlowProviders providers;
     private final SilentPeers silent;
     private final UnchangedOperations unchanged;
+    private final LargeBodyText bodies;
 
     RemoteText(Evidence evidence, ExcessTime excess, Operations operations, TimeOuts timeOuts) {
         this.evidence = evidence;
@@ -70,6 +71,7 @@ final class RemoteText {
         this.providers = new SlowProviders(evidence, operations);
         this.silent = new SilentPeers(excess, operations);
         this.unchanged = new UnchangedOperations(evidence, excess, operations);
+        this.bodies = new LargeBodyText(evidence, excess, operations);
     }
 
     /** Returns the recommended change if calls run a new operation. */
@@ -107,6 +109,7 @@ final class RemoteText {
         Set<String> all = operations.allSlower(Kind.HTTP);
         List<String> facts = new ArrayList<>();
         facts.addAll(operations.figures("http", Phase.HTTP, part.name()));
+        facts.addAll(bodies.facts(part));
         List<OutsideWork.Operation> outside = slowerOutside(part, facts);
         facts.addAll(network(part));
         if (part.name().isEmpty() && !all.isEmpty()) {
@@ -157,6 +160,10 @@ final class RemoteText {
             String place = operations.placeOf(Phase.HTTP, part.name());
             return new CauseDescription("MORE HTTP CALLS", host, MoreText.more(counts, part, place), facts);
         }
+        CauseDescription large = bodies.large(part, facts);
+        if (large != null) {
+            return large;
+        }
         String in = Operations.at(operations.placeOf(Phase.HTTP, part.name()));
         if (silent.isSilent(part)) {
             return silent(part, host, in, facts);
@@ -176,16 +183,9 @@ final class RemoteText {
         if (asUsual != null) {
             return asUsual;
         }
-        if (excess.samples.areReadingResults(Phase.HTTP)) {
-            return new CauseDescription(
-                    "LARGE ANSWERS",
-                    host,
-                    Change.of(
-                            Where.PEER,
-                            "request fewer or smaller elements in the answer of " + host
-                                    + " (pages, fewer members): this process"
-                                    + " spends most of the exchange on reading it" + in),
-                    facts);
+        CauseDescription read = bodies.read(host, in, facts);
+        if (read != null) {
+            return read;
         }
         String limit = timeOuts.failCalls(part) ? timeOuts.limitOf(part) : "";
         String meanwhile = timesOutLate(part, Phase.HTTP)

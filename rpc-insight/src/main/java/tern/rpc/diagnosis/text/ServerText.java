@@ -15,6 +15,7 @@ import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.OperationCounts;
 import tern.rpc.diagnosis.excess.Operations;
+import tern.rpc.diagnosis.data.LargeData;
 import tern.rpc.pool.LargeReplies;
 
 /** Describes causes that concern all operations on a database or Redis server. */
@@ -65,8 +66,9 @@ final class ServerText {
     Change change(String server, Part part, String store, String look) {
         String network = "check the network to the " + server;
         String itself = "the " + server + ": " + look;
-        if (part.kind() == Kind.REDIS && !isLossy() && stopsForMoments(store)) {
-            String large = largeReply(store);
+        String large = part.kind() == Kind.REDIS ? largeReply(store) : null;
+        boolean isNewlyLarge = large != null && LargeData.isNewlyLarge(large, evidence);
+        if (part.kind() == Kind.REDIS && !isLossy() && (isNewlyLarge || stopsForMoments(store))) {
             String who = large == null
                     ? "another client runs it, because some commands of calls are as quick as usual"
                     : "it may be " + large + " of these calls, because the other commands of a shared connection wait"

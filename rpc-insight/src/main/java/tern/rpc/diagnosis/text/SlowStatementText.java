@@ -29,7 +29,7 @@ import tern.rpc.diagnosis.excess.RunningStatements;
 import tern.rpc.diagnosis.excess.UnchangedOperations;
 import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.rule.DatabaseLocks;
-import tern.rpc.diagnosis.rule.LargeResults;
+import tern.rpc.diagnosis.data.LargeResults;
 import tern.rpc.diagnosis.rule.LockedTables;
 import tern.rpc.diagnosis.sample.HeldRows;
 import tern.rpc.diagnosis.sample.SampledCall;

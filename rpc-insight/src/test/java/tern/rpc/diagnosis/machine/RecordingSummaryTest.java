@@ -7,6 +7,8 @@ import java.util.List;
 import jdk.jfr.Recording;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import shop.Catalog;
 
 class RecordingSummaryTest {
@@ -41,6 +43,12 @@ class RecordingSummaryTest {
         assertThat(last).hasSize(Catalog.lastLength());
         assertThat(lines).anyMatch(line -> line.startsWith("allocates") && line.contains("Catalog.run"));
         assertThat(lines).noneMatch(line -> line.contains("RecordingSummaryTest"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"shop.Order, Order", "[B, byte[]", "[[I, int[][]", "[Lshop.Order;, Order[]"})
+    void classesAreShownWithoutTheirPackage(String type, String shown) {
+        assertThat(RecordingSummary.simple(type)).isEqualTo(shown);
     }
 
     @Test

@@ -162,7 +162,7 @@ class AwaitedWorkTest {
 
     private void measureTasks() {
         lookAtThreads();
-        calls.pools(measured("parcels"));
+        calls.pool(measured("parcels"));
     }
 
     /** Adds calls that are waiting for a result and whose tasks have ended. */
@@ -187,7 +187,7 @@ class AwaitedWorkTest {
     @Test
     void executorExplainsTheWaitIfTheTasksOfTheCallMayHaveRunOnAnotherOne() {
         lookAtThreads();
-        calls.pools(measured("parcels"), measured("audit"));
+        calls.pool(measured("parcels"), measured("audit"));
         waitAfterTasks();
 
         assertThat(DiagnosisText.title(first())).isEqualTo(PEER);
@@ -251,7 +251,7 @@ class AwaitedWorkTest {
     @Test
     void tasksOfAJobDoNotExplainTheWaitsForASignalThatIsLost() {
         lookAtOtherTasks();
-        calls.pools(occupied(40));
+        calls.pool(occupied(40));
         waitForLostSignals();
 
         assertThat(titles()).first().isEqualTo(RESULT);
@@ -260,7 +260,7 @@ class AwaitedWorkTest {
     @Test
     void waitsForALostSignalAreACauseBesideTheTasksThatOccupyTheExecutor() {
         lookAtOtherTasks();
-        calls.pools(occupied(40));
+        calls.pool(occupied(40));
         calls.usually("Desk.others", Phase.RPC, "Rates.quote at rates-1:9303", 7)
                 .borrowing("Desk.others", "parcels", 400, Phase.RPC, "Rates.quote at rates-1:9303", 7, samples -> {})
                 .calls("Desk.parcels", Phase.OWN, 600, samples -> {
@@ -275,7 +275,7 @@ class AwaitedWorkTest {
     @Test
     void peerOfOtherTasksIsNotTheCauseWhileNoTaskOfACallWaitsForAThread() {
         lookAtOtherTasks();
-        calls.pools(occupied(0));
+        calls.pool(occupied(0));
         calls.calls("Desk.parcels", Phase.OWN, 600, samples -> waits(samples, 10));
 
         assertThat(titles()).noneMatch(title -> title.startsWith("SLOW HTTP PEER"));

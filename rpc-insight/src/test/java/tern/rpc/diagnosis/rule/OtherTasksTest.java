@@ -42,7 +42,7 @@ class OtherTasksTest {
      */
     private static boolean areOccupied(int exchanges, int remote) {
         Evidence evidence = new SampledCalls()
-                .pools(finders())
+                .pool(finders())
                 .usually("Search.all", Phase.RPC, QUOTE, 3)
                 .borrowing("Search.all", "finders", 800, Phase.RPC, QUOTE, 7, samples -> {})
                 .evidence();

@@ -430,7 +430,8 @@ class SilentStoresTest {
                 List.of(),
                 List.of(),
                 List.of(),
-                OpenFileUse.UNKNOWN);
+                OpenFileUse.UNKNOWN,
+                List.of());
     }
 
     /**

@@ -6,7 +6,9 @@ import java.net.Authenticator;
 import java.net.CookieHandler;
 import java.net.ProxySelector;
 import java.net.http.HttpClient;
+import java.net.http.HttpHeaders;
 import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandler;
 import java.net.http.HttpResponse.PushPromiseHandler;
@@ -21,14 +23,19 @@ import java.util.concurrent.TimeoutException;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLParameters;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.util.ReflectionUtils;
 import tern.rpc.AsyncOperation;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
+import tern.rpc.pool.BodySizes;
 import tern.rpc.pool.OutsideOperations;
 
 /** A JDK HTTP client that records its exchanges in the ledgers of the calls that make them. Thread-safe. */
 final class WatchedHttpClient extends HttpClient {
+
+    private static final Logger LOG = LoggerFactory.getLogger(WatchedHttpClient.class);
 
     private final HttpClient client;
     private final boolean isOfFactory; // whether a WatchedRequestFactory records the exchanges
@@ -124,7 +131,8 @@ final class WatchedHttpClient extends HttpClient {
         long begun = ledger.isOpen() ? 0 : System.nanoTime();
         Phase outer = ledger.enter(Phase.HTTP, name);
         try {
-            HttpResponse<T> response = client.send(request, handler);
+            HttpResponse<T> response = client.send(request, sized(request, handler));
+            addSize(request, response);
             name = name(name, response);
             return response;
         } catch (IOException | InterruptedException | RuntimeException e) {
@@ -167,13 +175,55 @@ final class WatchedHttpClient extends HttpClient {
 
     @Override
     public <T> CompletableFuture<HttpResponse<T>> sendAsync(HttpRequest request, BodyHandler<T> handler) {
-        return counted(request, client.sendAsync(request, handler));
+        return counted(request, client.sendAsync(request, sized(request, handler)));
     }
 
     @Override
     public <T> CompletableFuture<HttpResponse<T>> sendAsync(
             HttpRequest request, BodyHandler<T> handler, @Nullable PushPromiseHandler<T> pushes) {
-        return counted(request, client.sendAsync(request, handler, pushes));
+        return counted(request, client.sendAsync(request, sized(request, handler), pushes));
+    }
+
+    /** Returns a handler that also records the size of the answer, if the answer says it. */
+    private <T> BodyHandler<T> sized(HttpRequest request, BodyHandler<T> handler) {
+        return isOfFactory || CallLedger.current().phase() == Phase.HTTP
+                ? handler
+                : answer -> {
+                    long length = length(request, answer.statusCode(), answer.headers());
+                    if (length >= 0) {
+                        BodySizes.ANSWERS.add(exchange(request), length);
+                    }
+                    return handler.apply(answer);
+                };
+    }
+
+    /** Records the size of the request, and of an answer that did not say its size, as far as they are known. */
+    private static void addSize(HttpRequest request, HttpResponse<?> response) {
+        try {
+            long sent =
+                    request.bodyPublisher().map(BodyPublisher::contentLength).orElse(-1L);
+            if (sent >= 0) {
+                BodySizes.REQUESTS.add(exchange(request), sent);
+            }
+            Object body = response.body();
+            long bytes = body instanceof String text ? text.length() : body instanceof byte[] array ? array.length : -1;
+            int status = response.statusCode();
+            boolean isUnknown = bytes >= 0 && BodyLength.hasBody(request.method(), status);
+            if (isUnknown && length(request, status, response.headers()) < 0) {
+                BodySizes.ANSWERS.add(exchange(request), bytes);
+            }
+        } catch (RuntimeException e) {
+            LOG.debug("The size of an answer is unknown", e); // an answer of another implementation, such as a mock
+        }
+    }
+
+    private static String exchange(HttpRequest request) {
+        return HttpName.of(request.method(), request.uri());
+    }
+
+    private static long length(HttpRequest request, int status, HttpHeaders headers) {
+        return BodyLength.of(
+                request.method(), status, headers.firstValue(BodyLength.HEADER).orElse(null));
     }
 
     private <T> CompletableFuture<HttpResponse<T>> counted(
@@ -185,8 +235,12 @@ final class WatchedHttpClient extends HttpClient {
         String name = HttpName.of(request.method(), request.uri());
         if (ledger.isOpen()) {
             AsyncOperation operation = ledger.begin(Phase.HTTP, () -> name);
-            answer.whenComplete((response, failure) ->
-                    operation.end(failure != null ? HttpName.of(name, failure) : name(name, response)));
+            answer.whenComplete((response, failure) -> {
+                operation.end(failure != null ? HttpName.of(name, failure) : name(name, response));
+                if (failure == null) {
+                    addSize(request, response);
+                }
+            });
         } else {
             OutsideOperations.ran(Phase.HTTP, name);
         }

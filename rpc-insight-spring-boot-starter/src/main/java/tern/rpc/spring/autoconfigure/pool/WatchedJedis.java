@@ -73,7 +73,7 @@ final class WatchedJedis implements CommandExecutor {
         CallLedger ledger = CallLedger.current();
         String plain = nameOf(command.getArguments());
         String begun = store.operation(plain);
-        String name = begun;
+        String name = LargeReplies.expected(begun);
         long begunNanos = ledger.isOpen() ? 0 : System.nanoTime();
         Phase outer = ledger.enter(Phase.REDIS, name);
         Throwable failure = null;
@@ -81,7 +81,8 @@ final class WatchedJedis implements CommandExecutor {
             T result = connection.executeCommand(command);
             store.answered();
             String marked = LargeReplies.nameFor(plain, result);
-            name = marked.equals(plain) ? name : store.operation(marked);
+            name = marked.equals(plain) ? begun : store.operation(marked);
+            LargeReplies.arrived(begun, name);
             return result;
         } catch (RuntimeException e) {
             failure = e;

@@ -92,10 +92,11 @@ final class WatchedReactiveRedis implements InvocationHandler {
         if (!ledger.isOpen()) {
             return result;
         }
-        String name = store.operation(command);
+        String name = LargeReplies.expected(store.operation(command));
         AsyncOperation operation = ledger.begin(Phase.REDIS, () -> name);
         return result.doOnSuccess(value -> answered(
                         operation,
+                        command,
                         value instanceof ByteBuffer buffer
                                 ? LargeReplies.name(command, buffer.remaining())
                                 : LargeReplies.nameFor(command, value)))
@@ -107,7 +108,7 @@ final class WatchedReactiveRedis implements InvocationHandler {
         if (!ledger.isOpen()) {
             return result;
         }
-        String name = store.operation(command);
+        String name = LargeReplies.expected(store.operation(command));
         AsyncOperation operation = ledger.begin(Phase.REDIS, () -> name);
         AtomicLong elements = new AtomicLong();
         AtomicLong bytes = new AtomicLong();
@@ -117,14 +118,19 @@ final class WatchedReactiveRedis implements InvocationHandler {
                     bytes.addAndGet(bytes(value));
                 })
                 .doOnComplete(() -> answered(
-                        operation, isOneReply ? LargeReplies.nameFor(command, bytes.get(), elements.get()) : command))
+                        operation,
+                        command,
+                        isOneReply ? LargeReplies.nameFor(command, bytes.get(), elements.get()) : command))
                 .doOnError(failure -> operation.end(FailedName.ofCommand(name, failure)))
                 .doOnCancel(operation::end);
     }
 
-    private void answered(AsyncOperation operation, String command) {
+    /** @param marked the command, with a mark if its reply is large */
+    private void answered(AsyncOperation operation, String command, String marked) {
         store.answered();
-        operation.end(store.operation(command));
+        String name = store.operation(marked);
+        LargeReplies.arrived(store.operation(command), name);
+        operation.end(name);
     }
 
     /** Returns the size of an element of a reply, as far as it is known. */

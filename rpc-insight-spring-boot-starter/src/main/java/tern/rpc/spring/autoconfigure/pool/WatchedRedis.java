@@ -87,8 +87,8 @@ final class WatchedRedis implements InvocationHandler {
         String plain = KeyPattern.of(
                 command(name, arguments).toUpperCase(Locale.ROOT),
                 SCRIPTS.contains(name) ? keyOfScript(arguments) : firstKey(arguments));
-        String command = store.operation(plain);
-        String begun = command;
+        String begun = store.operation(plain);
+        String command = LargeReplies.expected(begun);
         // Spring Data's methods for blocking commands use a separate connection. A blocking command that is passed by
         // name, however, uses the shared connection.
         if (!ledger.isOpen() && name.equals(EXECUTE)) {
@@ -102,7 +102,8 @@ final class WatchedRedis implements InvocationHandler {
             store.answered();
             boolean isOneReply = !name.equals("closePipeline") && !name.equals("exec");
             String marked = isOneReply ? LargeReplies.nameFor(plain, result) : plain;
-            command = marked.equals(plain) ? command : store.operation(marked);
+            command = marked.equals(plain) ? begun : store.operation(marked);
+            LargeReplies.arrived(begun, command);
             return result;
         } catch (Exception e) {
             failure = e;

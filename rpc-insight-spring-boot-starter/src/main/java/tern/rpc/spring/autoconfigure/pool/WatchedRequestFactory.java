@@ -1,6 +1,7 @@
 package tern.rpc.spring.autoconfigure.pool;
 
 import java.io.FilterInputStream;
+import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -8,6 +9,7 @@ import java.lang.reflect.Field;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.springframework.core.NativeDetector;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpMethod;
@@ -20,11 +22,12 @@ import org.springframework.http.client.JdkClientHttpRequestFactory;
 import org.springframework.util.ReflectionUtils;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
+import tern.rpc.pool.BodySizes;
 import tern.rpc.pool.OutsideOperations;
 
 /**
  * Records the exchanges that RestClient and RestTemplate make through any HTTP client, including the time to read the
- * response. Thread-safe.
+ * response and the sizes of the bodies. Thread-safe.
  */
 final class WatchedRequestFactory implements ClientHttpRequestFactory {
 
@@ -71,15 +74,39 @@ final class WatchedRequestFactory implements ClientHttpRequestFactory {
 
     private static class Request implements ClientHttpRequest {
         private final ClientHttpRequest request;
+        private volatile @Nullable SentBody sent;
 
         Request(ClientHttpRequest request) {
             this.request = request;
         }
 
+        /** Returns a stream that counts the bytes of the request's body. A repeated body is counted anew. */
+        OutputStream counted(OutputStream body) {
+            SentBody counted = new SentBody(body);
+            sent = counted;
+            return counted;
+        }
+
+        /** Records the size of the request, and of the answer if the answer says it. */
+        private Response measured(ClientHttpResponse response, String exchange, String name) throws IOException {
+            SentBody body = sent;
+            if (body != null) {
+                BodySizes.REQUESTS.add(exchange, body.bytes);
+            }
+            String method = getMethod().name();
+            int status = response.getStatusCode().value();
+            long length = BodyLength.of(method, status, response.getHeaders().getFirst(BodyLength.HEADER));
+            if (length >= 0) {
+                BodySizes.ANSWERS.add(exchange, length);
+            }
+            return new Response(response, name, length < 0 && BodyLength.hasBody(method, status) ? exchange : null);
+        }
+
         /** Sends the request. Does not record the exchange if the client does so itself. */
         @Override
         public ClientHttpResponse execute() throws IOException {
-            String name = HttpName.of(getMethod().name(), getURI());
+            String exchange = HttpName.of(getMethod().name(), getURI());
+            String name = exchange;
             CallLedger ledger = CallLedger.current();
             int before = ledger.count(Phase.HTTP) + ledger.count(Phase.HTTP_CONNECTION);
             long begun = ledger.isOpen() ? 0 : System.nanoTime();
@@ -94,7 +121,7 @@ final class WatchedRequestFactory implements ClientHttpRequestFactory {
                                 response.getStatusCode().value(),
                                 response.getHeaders().getFirst(HttpHeaders.LOCATION),
                                 HttpName.host(getURI()));
-                return new Response(response, name);
+                return measured(response, exchange, name);
             } catch (IOException | RuntimeException e) {
                 name = HttpName.of(name, e);
                 throw e;
@@ -133,7 +160,7 @@ final class WatchedRequestFactory implements ClientHttpRequestFactory {
 
         @Override
         public OutputStream getBody() throws IOException {
-            return request.getBody();
+            return counted(request.getBody());
         }
     }
 
@@ -148,16 +175,79 @@ final class WatchedRequestFactory implements ClientHttpRequestFactory {
 
         @Override
         public void setBody(Body body) {
-            message.setBody(body);
+            message.setBody(new Body() {
+                @Override
+                public void writeTo(OutputStream into) throws IOException {
+                    body.writeTo(counted(into));
+                }
+
+                @Override
+                public boolean repeatable() {
+                    return body.repeatable();
+                }
+            });
         }
     }
 
-    private record Response(ClientHttpResponse response, String name) implements ClientHttpResponse {
+    /** The body of a request. Counts its bytes. */
+    private static final class SentBody extends FilterOutputStream {
+        private volatile long bytes; // written by one thread at a time
+
+        SentBody(OutputStream body) {
+            super(body);
+        }
+
+        @Override
+        public void write(int value) throws IOException {
+            out.write(value);
+            add(1);
+        }
+
+        @Override
+        public void write(byte[] values, int offset, int length) throws IOException {
+            out.write(values, offset, length);
+            add(length);
+        }
+
+        private void add(int length) {
+            long before = bytes;
+            bytes = before + length;
+        }
+    }
+
+    private static final class Response implements ClientHttpResponse {
+        private final ClientHttpResponse response;
+        private final String name;
+        private @Nullable String counted; // the exchange whose body is counted; null if its size is recorded
+        private long bytes;
+
+        Response(ClientHttpResponse response, String name, @Nullable String counted) {
+            this.response = response;
+            this.name = name;
+            this.counted = counted;
+        }
 
         @Override
         public InputStream getBody() throws IOException {
             InputStream body = response.getBody();
-            return CallLedger.current().isOpen() ? new Body(body, name) : body;
+            return CallLedger.current().isOpen() ? new Body(body, this) : body;
+        }
+
+        /** Adds bytes that code has read; a negative number is the end of the body. */
+        void read(int length) {
+            if (length < 0) {
+                ended();
+            } else {
+                bytes += length;
+            }
+        }
+
+        private void ended() {
+            String exchange = counted;
+            if (exchange != null && bytes > 0) {
+                counted = null;
+                BodySizes.ANSWERS.add(exchange, bytes);
+            }
         }
 
         @Override
@@ -186,39 +276,44 @@ final class WatchedRequestFactory implements ClientHttpRequestFactory {
             try {
                 response.close();
             } finally {
+                ended();
                 ledger.returnTo(outer, name);
             }
         }
     }
 
-    /** The body of a response. The time to read the body is added to the exchange. */
+    /** The body of a response. The time to read the body is added to the exchange, and its bytes are counted. */
     private static final class Body extends FilterInputStream {
-        private final String name;
+        private final Response response;
 
-        Body(InputStream body, String name) {
+        Body(InputStream body, Response response) {
             super(body);
-            this.name = name;
+            this.response = response;
         }
 
         @Override
         public int read() throws IOException {
             CallLedger ledger = CallLedger.current();
-            Phase outer = ledger.turnTo(Phase.HTTP, name);
+            Phase outer = ledger.turnTo(Phase.HTTP, response.name);
             try {
-                return super.read();
+                int value = super.read();
+                response.read(value < 0 ? -1 : 1);
+                return value;
             } finally {
-                ledger.returnTo(outer, name);
+                ledger.returnTo(outer, response.name);
             }
         }
 
         @Override
         public int read(byte[] bytes, int offset, int length) throws IOException {
             CallLedger ledger = CallLedger.current();
-            Phase outer = ledger.turnTo(Phase.HTTP, name);
+            Phase outer = ledger.turnTo(Phase.HTTP, response.name);
             try {
-                return super.read(bytes, offset, length);
+                int count = super.read(bytes, offset, length);
+                response.read(count);
+                return count;
             } finally {
-                ledger.returnTo(outer, name);
+                ledger.returnTo(outer, response.name);
             }
         }
     }

@@ -1,19 +1,24 @@
 package tern.rpc.spring.autoconfigure.pool;
 
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.webclient.WebClientCustomizer;
+import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.web.reactive.function.client.ClientRequest;
 import org.springframework.web.reactive.function.client.ClientResponse;
 import org.springframework.web.reactive.function.client.ExchangeFilterFunction;
 import org.springframework.web.reactive.function.client.ExchangeFunction;
 import org.springframework.web.reactive.function.client.WebClient;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import tern.rpc.AsyncOperation;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
+import tern.rpc.pool.BodySizes;
 
 /**
  * Records each exchange of a WebClient, including the time to read the response. An exchange is recorded for the call whose reactive
@@ -96,10 +101,31 @@ final class WebClientWatch implements WebClientCustomizer, ExchangeFilterFunctio
 
     private static ClientResponse withMeasuredBody(ClientResponse response, String name, Consumer<String> ended) {
         String result = HttpName.of(name, response.statusCode().value());
+        String method = name.substring(0, name.indexOf(' '));
+        int status = response.statusCode().value();
+        String header = response.headers().asHttpHeaders().getFirst(BodyLength.HEADER);
+        long length = BodyLength.of(method, status, header);
+        if (length >= 0) {
+            BodySizes.ANSWERS.add(name, length);
+        }
+        boolean isCounted = length < 0 && BodyLength.hasBody(method, status);
+        UnaryOperator<Flux<DataBuffer>> counted = isCounted ? body -> counted(body, name) : body -> body;
         return response.mutate()
-                .body(body -> body.doOnComplete(() -> ended.accept(result))
+                .body(body -> counted.apply(body)
+                        .doOnComplete(() -> ended.accept(result))
                         .doOnError(failure -> ended.accept(HttpName.of(name, failure)))
                         .doOnCancel(() -> ended.accept(result)))
                 .build();
+    }
+
+    /** Records the size of a body that the answer does not say. */
+    private static Flux<DataBuffer> counted(Flux<DataBuffer> body, String name) {
+        AtomicLong bytes = new AtomicLong();
+        return body.doOnNext(buffer -> bytes.addAndGet(buffer.readableByteCount()))
+                .doFinally(end -> {
+                    if (bytes.get() > 0) {
+                        BodySizes.ANSWERS.add(name, bytes.get());
+                    }
+                });
     }
 }

@@ -139,6 +139,25 @@ class ReactiveRedisTest {
     }
 
     @Test
+    void commandWithoutAnAnswerHasTheSizeOfItsLastReply() {
+        connection(Map.of("get", Mono.fromSupplier(() -> ByteBuffer.allocate(2 << 20))))
+                .stringCommands()
+                .get(key("route:42"))
+                .contextWrite(context -> ReactiveLedger.put(context, ledger))
+                .subscribe();
+        connection(Map.of("get", Mono.never()))
+                .stringCommands()
+                .get(key("route:7"))
+                .contextWrite(context -> ReactiveLedger.put(context, ledger))
+                .subscribe();
+        pass(30);
+
+        assertThat(ledger.unfinished())
+                .singleElement()
+                .satisfies(entry -> assertThat(entry.name()).isEqualTo("GET route:* [over 1 MB]"));
+    }
+
+    @Test
     void manyElementsArePartOfTheName() {
         connection(Map.of("keys", Mono.fromSupplier(() -> {
                     pass(20);

@@ -1,4 +1,4 @@
-package tern.rpc.diagnosis.rule;
+package tern.rpc.diagnosis.data;
 
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -6,15 +6,11 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
-import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.calls.Baseline;
 import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.OperationCounts;
 import tern.rpc.diagnosis.excess.Operations;
-import tern.rpc.diagnosis.excess.TimesByCause;
-import tern.rpc.diagnosis.stack.FrameworkWork;
-import tern.rpc.diagnosis.stack.Hints;
 import tern.rpc.pool.ResultRows;
 
 /**
@@ -38,12 +34,6 @@ public final class LargeResults {
     /** The evidence mentions the number of rows only if it is at least {@value}. */
     private static final double NOTABLE = 100;
 
-    /**
-     * Code is assumed to process a statement's rows if it spends at least {@value} of its time in calls that run the
-     * statement.
-     */
-    private static final double MOSTLY = 0.8;
-
     /** The time that is usually sufficient to read a row over the network and create its object, in nanoseconds. */
     private static final double NANOS_OF_ROW = 50e3;
 
@@ -57,7 +47,7 @@ public final class LargeResults {
         this.operations = operations;
     }
 
-    private static String nameOf(Part statement) {
+    static String nameOf(Part statement) {
         return OperationNames.withoutStatus(statement.name());
     }
 
@@ -107,40 +97,5 @@ public final class LargeResults {
         double usually = usually(statement);
         return String.format(Locale.ROOT, "%,.0f rows a result", rows(statement))
                 + (usually < 0 ? "" : String.format(Locale.ROOT, ", usually %,.0f", usually));
-    }
-
-    /**
-     * Attributes the time that code spends on processing the rows of a large result to the statement that returns the
-     * rows. Code for which there is specific advice, such as a search through a list, stays a separate cause.
-     */
-    void passOn(TimesByCause byCause) {
-        for (Part statement : excess.account.longestFirst()) {
-            if (!isLarge(statement)) {
-                continue;
-            }
-            Times one = new Times();
-            one.add(statement, 1);
-            for (Part part : byCause.longestFirst()) {
-                boolean isWork = part.kind() == Kind.COMPUTING
-                        && (FrameworkWork.isOfBodies(part)
-                                || Hints.computing(excess.samples.calledIn(part))
-                                        .isEmpty());
-                if (isWork && isMostlyIn(part, statement)) {
-                    byCause.pour(part, one, "calls work on its rows in " + part.name());
-                }
-            }
-        }
-    }
-
-    /** Returns whether the code mostly runs in calls that run the given statement. */
-    private boolean isMostlyIn(Part code, Part statement) {
-        double all = 0;
-        double with = 0;
-        for (ExcessTime.Counted counted : excess.accounts) {
-            double nanos = counted.times().of(code);
-            all += nanos;
-            with += counted.times().of(statement) > 0 ? nanos : 0;
-        }
-        return all > 0 && with >= MOSTLY * all;
     }
 }

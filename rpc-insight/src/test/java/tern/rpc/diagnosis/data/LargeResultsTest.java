@@ -1,4 +1,4 @@
-package tern.rpc.diagnosis.rule;
+package tern.rpc.diagnosis.data;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static tern.rpc.diagnosis.Shop.first;
