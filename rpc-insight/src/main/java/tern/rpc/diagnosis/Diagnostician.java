@@ -315,12 +315,8 @@ public final class Diagnostician {
             if (since != null) {
                 end(now);
             }
-            String heap = watch.isWarm()
-                    ? fillingHeap.text(
-                            seen,
-                            sampler.samples().values(),
-                            records.allocations().current(usual))
-                    : "";
+            String heap =
+                    watch.isWarm() ? fillingHeap.text(seen, sampler.samples().values(), updater.allocations()) : "";
             latest = withIgnored(Diagnosis.calm(
                     watch.isWarm() ? State.HEALTHY : State.QUIET,
                     watch.isWarm() ? healthy() + heap : quiet(),
@@ -454,7 +450,7 @@ public final class Diagnostician {
                 rates.between(start, current, seconds, records.limits(), now - sinceNanos),
                 surroundings.timeLimits(),
                 outside(now),
-                records.allocations().current(usual));
+                updater.allocations());
         Ranking ranking = new Ranking(evidence, now);
         boolean isRequested = seen.isCollecting() && CollectorText.REQUESTED.equals(seen.collectionCause());
         if (isRequested && recording.maySearch(now, sinceNanos, seen)) {
