@@ -12,6 +12,7 @@ import tern.rpc.diagnosis.account.EndedCall;
 import tern.rpc.diagnosis.calls.Baseline;
 import tern.rpc.diagnosis.calls.CallRecords;
 import tern.rpc.diagnosis.calls.CallRecords.Sums;
+import tern.rpc.diagnosis.calls.MethodAllocation;
 import tern.rpc.diagnosis.calls.UsualOperations;
 import tern.rpc.diagnosis.calls.UsualRuns;
 import tern.rpc.diagnosis.excess.Evidence;
@@ -164,6 +165,11 @@ final class BaselineUpdater {
             double p99 = meters.served().p99Millis();
             usualP99 = usualP99 < 0 ? p99 : usualP99 + 0.1 * (p99 - usualP99);
         }
+    }
+
+    /** Returns how much memory the calls to each method allocate, with the usual values. */
+    List<MethodAllocation> allocations() {
+        return records.allocations().current(method -> usual.reliableFigure(Baseline.ALLOCATED + method));
     }
 
     /** Returns a copy of the machine's state with its usual values. */

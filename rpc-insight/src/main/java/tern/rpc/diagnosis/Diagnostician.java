@@ -456,8 +456,7 @@ public final class Diagnostician {
                 surroundings.timeLimits(),
                 outside(now),
                 process.openFiles(),
-
-                records.allocations().current(usual));
+                updater.allocations());
         Ranking ranking = new Ranking(evidence, now);
         boolean isRequested = seen.isCollecting() && CollectorText.REQUESTED.equals(seen.collectionCause());
         if (isRequested && recording.maySearch(now, sinceNanos, seen)) {
@@ -509,7 +508,7 @@ public final class Diagnostician {
                         healthy,
                         seen,
                         sampler.samples().values(),
-                        records.allocations().current(usual))
+                        updater.allocations())
                 .withRefusedOrFailed(lastMinute.lines());
     }
 }

@@ -10,6 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
+import java.util.function.ToDoubleFunction;
 import tern.rpc.CallLedger;
 
 /**
@@ -133,15 +134,16 @@ public final class MethodAllocations {
         return perCall;
     }
 
-    /** Returns how much memory the calls to each method have allocated in the last seconds; empty if it is unknown. */
-    public List<MethodAllocation> current(Baseline usual) {
+    /**
+     * Returns how much memory the calls to each method have allocated in the last seconds; empty if it is unknown.
+     *
+     * @param usual returns the usual number of bytes of one call to the given method; -1 if unknown
+     */
+    public List<MethodAllocation> current(ToDoubleFunction<String> usual) {
         List<MethodAllocation> all = new ArrayList<>();
         double length = snapshots.isEmpty() ? 0 : (snapshots.getLast().atNanos - snapshots.getFirst().atNanos) / 1e9;
         sums().forEach((method, sum) -> all.add(new MethodAllocation(
-                method,
-                sum.bytes / length,
-                (double) sum.bytes / sum.calls,
-                usual.reliableFigure(Baseline.ALLOCATED + method))));
+                method, sum.bytes / length, (double) sum.bytes / sum.calls, usual.applyAsDouble(method))));
         return all;
     }
 

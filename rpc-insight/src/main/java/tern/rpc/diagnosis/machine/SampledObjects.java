@@ -115,7 +115,9 @@ final class SampledObjects {
                 if (name.equals(KEPT) && isOld(event, end)) {
                     kept.add(RecordingSummary.object(event), 1);
                 } else if (name.equals(ALLOCATED)) {
-                    allocated.add(RecordingSummary.object(event), event.hasField(WEIGHT) ? (double) event.getLong(WEIGHT) : 1);
+                    allocated.add(
+                            RecordingSummary.object(event),
+                            event.hasField(WEIGHT) ? (double) event.getLong(WEIGHT) : 1);
                 }
             }
         }

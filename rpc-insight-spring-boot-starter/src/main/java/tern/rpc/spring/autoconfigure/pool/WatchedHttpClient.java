@@ -123,8 +123,7 @@ final class WatchedHttpClient extends HttpClient {
     public <T> HttpResponse<T> send(HttpRequest request, BodyHandler<T> handler)
             throws IOException, InterruptedException {
         CallLedger ledger = CallLedger.current();
-        // The exchange of RestClient or RestTemplate is already recorded.
-        if (isOfFactory || ledger.phase() == Phase.HTTP) {
+        if (isRecorded()) {
             return renamed(request, client.send(request, handler));
         }
         String name = HttpName.of(request.method(), request.uri());
@@ -144,6 +143,11 @@ final class WatchedHttpClient extends HttpClient {
                 OutsideOperations.ran(Phase.HTTP, name, System.nanoTime() - begun);
             }
         }
+    }
+
+    /** Returns whether the exchange belongs to RestClient or RestTemplate, and is recorded there. */
+    private boolean isRecorded() {
+        return isOfFactory || CallLedger.current().phase() == Phase.HTTP;
     }
 
     private static int redirects(HttpResponse<?> response) {
@@ -175,26 +179,24 @@ final class WatchedHttpClient extends HttpClient {
 
     @Override
     public <T> CompletableFuture<HttpResponse<T>> sendAsync(HttpRequest request, BodyHandler<T> handler) {
-        return counted(request, client.sendAsync(request, sized(request, handler)));
+        return counted(request, client.sendAsync(request, isRecorded() ? handler : sized(request, handler)));
     }
 
     @Override
     public <T> CompletableFuture<HttpResponse<T>> sendAsync(
             HttpRequest request, BodyHandler<T> handler, @Nullable PushPromiseHandler<T> pushes) {
-        return counted(request, client.sendAsync(request, sized(request, handler), pushes));
+        return counted(request, client.sendAsync(request, isRecorded() ? handler : sized(request, handler), pushes));
     }
 
     /** Returns a handler that also records the size of the answer, if the answer says it. */
-    private <T> BodyHandler<T> sized(HttpRequest request, BodyHandler<T> handler) {
-        return isOfFactory || CallLedger.current().phase() == Phase.HTTP
-                ? handler
-                : answer -> {
-                    long length = length(request, answer.statusCode(), answer.headers());
-                    if (length >= 0) {
-                        BodySizes.ANSWERS.add(exchange(request), length);
-                    }
-                    return handler.apply(answer);
-                };
+    private static <T> BodyHandler<T> sized(HttpRequest request, BodyHandler<T> handler) {
+        return answer -> {
+            long length = length(request, answer.statusCode(), answer.headers());
+            if (length >= 0) {
+                BodySizes.ANSWERS.add(exchange(request), length);
+            }
+            return handler.apply(answer);
+        };
     }
 
     /** Records the size of the request, and of an answer that did not say its size, as far as they are known. */
@@ -229,7 +231,7 @@ final class WatchedHttpClient extends HttpClient {
     private <T> CompletableFuture<HttpResponse<T>> counted(
             HttpRequest request, CompletableFuture<HttpResponse<T>> answer) {
         CallLedger ledger = CallLedger.current();
-        if (isOfFactory || ledger.phase() == Phase.HTTP) {
+        if (isRecorded()) {
             return new Answer<>(request, answer);
         }
         String name = HttpName.of(request.method(), request.uri());

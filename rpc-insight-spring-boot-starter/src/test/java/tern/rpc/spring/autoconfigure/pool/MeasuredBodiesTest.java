@@ -11,6 +11,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -67,7 +68,7 @@ class MeasuredBodiesTest {
         exchange.getRequestBody().readAllBytes();
         exchange.getResponseHeaders().add("Content-Type", "text/plain");
         exchange.sendResponseHeaders(status, length);
-        exchange.getResponseBody().write("x".repeat(SIZE).getBytes());
+        exchange.getResponseBody().write("x".repeat(SIZE).getBytes(StandardCharsets.UTF_8));
         exchange.close();
     }
 
