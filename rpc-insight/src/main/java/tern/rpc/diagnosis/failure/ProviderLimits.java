@@ -27,7 +27,8 @@ public final class ProviderLimits {
         }
         for (Throwable one : Exceptions.chain(failure)) {
             boolean isRefusal = one instanceof RpcException rpc && rpc.code() == StatusCode.RESOURCE_EXHAUSTED;
-            Matcher limit = LIMIT.matcher(isRefusal ? ((RpcException) one).status().description() : "");
+            Matcher limit =
+                    LIMIT.matcher(isRefusal ? ((RpcException) one).status().description() : "");
             if (limit.find()) {
                 return limit.group(1) + " " + limit.group(2);
             }
