@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.Phase;
 import tern.rpc.RpcException;
@@ -242,5 +243,39 @@ class RefusedCallsTest {
         assertThat(DiagnosisText.title(first(miss)))
                 .as(miss.text())
                 .isEqualTo("PEER FAILS: StockService.find at stock-1:20880: RESOURCE_EXHAUSTED");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "the call was refused: 1 calls are running or waiting; the limit is 1 (fixed, set by"
+                        + " rpc.server.max-concurrency) | 1 (fixed, set by rpc.server.max-concurrency)",
+                "StockService/find refused the call: 4 of 4 are running (fixed, set by @RpcMethod of find)"
+                        + " | 4 (fixed, set by @RpcMethod of find)",
+                "the call was refused: no worker was free within 50 ms, 200 of 200 are busy (set by"
+                        + " rpc.server.max-queue-wait and rpc.server.threads)"
+                        + " | 200 (set by rpc.server.max-queue-wait and rpc.server.threads)"
+            })
+    void limitOfTheProviderThatRefusesCallsIsInTheChange(String message, String limit) {
+        RpcException refused = RpcException.refusal(
+                StatusCode.RESOURCE_EXHAUSTED,
+                "StockService/find at stock-1:20880: " + message,
+                RpcException.Executed.NO);
+        for (int i = 0; i < 6; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 40; call++) {
+                    shop.call(
+                            Shop.PLACE,
+                            0,
+                            refused,
+                            steps -> steps.in(Phase.RPC, "StockService.find at stock-1:20880", 2));
+                }
+            });
+        }
+
+        assertThat(first(shop.diagnosis()).change().text())
+                .as(shop.diagnosis().text())
+                .endsWith("it refuses calls because a limit is reached: " + limit);
     }
 }

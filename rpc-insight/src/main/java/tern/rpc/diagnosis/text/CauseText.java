@@ -248,7 +248,7 @@ public final class CauseText {
             case REDIS -> isFailed(part) ? describe(failure(Phase.REDIS, part)) : redisText.command(part);
             case HTTP -> remoteText.http(part);
             case RPC -> isFailed(part) ? describe(failure(Phase.RPC, part)) : remoteText.rpc(part);
-            case PEER_FAILS -> remoteText.fails(part);
+            case PEER_FAILS -> new FailedPeerText(excess).describe(part);
             case LOG -> new LogText(evidence, excess, operations).describe(part);
             case LOCK,
                     SLEEP,

@@ -5,7 +5,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
@@ -23,9 +22,7 @@ import tern.rpc.diagnosis.excess.OperationCounts;
 import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.excess.TimeOuts;
 import tern.rpc.diagnosis.excess.UnchangedOperations;
-import tern.rpc.diagnosis.failure.FailurePart;
 import tern.rpc.diagnosis.failure.FailureText;
-import tern.rpc.diagnosis.peer.FailedProviders;
 import tern.rpc.diagnosis.peer.SilentPeers;
 import tern.rpc.diagnosis.peer.SlowProviders;
 import tern.rpc.diagnosis.rule.HttpConnections;
@@ -442,43 +439,5 @@ final class RemoteText {
 
     private String lossy(Part part) {
         return network(part).isEmpty() ? "" : ", or repair the network to it, which loses segments";
-    }
-
-    /**
-     * Returns the cause description for another process that refuses calls, closes connections or answers with errors.
-     */
-    CauseDescription fails(Part part) {
-        String all = FailedProviders.isOfSeveral(part) ? ": " + failingProviders(part) : "";
-        return new CauseDescription(
-                "PEER FAILS", part.name(), Change.of(Where.PEER, FailureText.ofPeer(part.name()) + all), facts(part));
-    }
-
-    /** Returns the addresses of the providers that fail for the given reason. */
-    private String failingProviders(Part part) {
-        Set<String> addresses = new TreeSet<>();
-        for (ExcessTime.Counted counted : excess.accounts) {
-            Part failure = FailurePart.of(counted.call());
-            String address = FailedProviders.isOf(part, failure) ? FailedProviders.addressOf(failure) : null;
-            if (address != null) {
-                addresses.add(address);
-            }
-        }
-        return String.join(", ", addresses);
-    }
-
-    private List<String> facts(Part part) {
-        long failed = excess.accounts.stream()
-                .filter(counted -> FailedProviders.isOf(part, FailurePart.of(counted.call())))
-                .count();
-        // The number of failed calls is 0 if a circuit breaker refuses all calls. The calls whose failures opened the
-        // circuit breaker are then older than the observed period.
-        List<String> facts = new ArrayList<>();
-        if (failed > 0) {
-            facts.add("failed   " + failed + " of " + excess.accounts.size() + " recorded calls for this reason");
-        }
-        if (FailedProviders.isOfSeveral(part)) {
-            facts.add("all      fail alike: " + failingProviders(part));
-        }
-        return facts;
     }
 }
