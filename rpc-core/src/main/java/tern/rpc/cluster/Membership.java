@@ -222,7 +222,7 @@ final class Membership {
             survey.measureGroups(changed, clock.nanoTime());
             chosenByKey = Policies.isByKey(ruled.policy());
             routes = changed;
-        // If memory is low, for example, the review fails. The connected providers then stay the same.
+            // If memory is low, for example, the review fails. The connected providers then stay the same.
         } catch (RuntimeException | Error e) {
             shared.forEach(node -> nodes.giveBack(node, user));
             throw e;

@@ -77,7 +77,7 @@ final class StallRelief {
     private void checkLater() {
         try {
             later.execute(this::check);
-        // Memory is exhausted, so the check could not be scheduled. The next task that has to wait schedules it.
+            // Memory is exhausted, so the check could not be scheduled. The next task that has to wait schedules it.
         } catch (Throwable e) {
             watching.set(false);
             Thrown.log(e, exception -> LOG.error("The check of a worker pool could not be scheduled", exception));

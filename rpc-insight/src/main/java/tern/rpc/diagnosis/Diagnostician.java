@@ -490,25 +490,10 @@ public final class Diagnostician {
         return outside;
     }
 
-    private CounterSnapshot startOf(long from, CounterSnapshot current) {
-        CounterSnapshot start = current;
-        for (CounterSnapshot second : seconds) {
-            start = second;
-            if (second.atNanos() - from >= 0) {
-                break;
-            }
-        }
-        return start;
-    }
-
     private Diagnosis healthy(Machine seen) {
         Diagnosis healthy = Diagnosis.healthy(Duration.ofNanos(targetNanos));
         return fillingHeap
-                .added(
-                        healthy,
-                        seen,
-                        sampler.samples().values(),
-                        updater.allocations())
+                .added(healthy, seen, sampler.samples().values(), updater.allocations())
                 .withRefusedOrFailed(lastMinute.lines());
     }
 }

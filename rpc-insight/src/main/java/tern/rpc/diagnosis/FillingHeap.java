@@ -71,10 +71,7 @@ final class FillingHeap {
      * the lines, at most once a minute, and when the code is known whose objects stay.
      */
     Diagnosis added(
-            Diagnosis healthy,
-            Machine machine,
-            Collection<SampledCall> samples,
-            List<MethodAllocation> allocations) {
+            Diagnosis healthy, Machine machine, Collection<SampledCall> samples, List<MethodAllocation> allocations) {
         HeapGrowth growth = machine.growth();
         if (growth == null || seconds < MIN_SECONDS) {
             return healthy;

@@ -111,7 +111,8 @@ final class CarrierRules {
      * The wait for the lock may then be much longer than these waits, because one holder after another is late.
      */
     private boolean doHoldersWait(Part lock) {
-        List<Sample> holders = isLockWithoutOwner(lock) ? excess.samples.owners().ofLikelyHolders(lock) : List.of();
+        List<Sample> holders =
+                isLockWithoutOwner(lock) ? excess.samples.owners().ofLikelyHolders(lock) : List.of();
         long waiting =
                 holders.stream().filter(sample -> sample.part().equals(WAIT)).count();
         return !holders.isEmpty() && waiting >= MUCH * holders.size();

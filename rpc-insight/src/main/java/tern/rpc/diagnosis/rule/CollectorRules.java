@@ -1,6 +1,5 @@
 package tern.rpc.diagnosis.rule;
 
-import tern.rpc.diagnosis.data.LargeData;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -8,6 +7,7 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.data.LargeData;
 import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.machine.CollectorLog;
 import tern.rpc.diagnosis.machine.Machine;

@@ -1,6 +1,5 @@
 package tern.rpc.diagnosis.rule;
 
-import tern.rpc.diagnosis.data.LargeData;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -13,6 +12,7 @@ import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.RedisCommands;
 import tern.rpc.diagnosis.calls.Baseline;
+import tern.rpc.diagnosis.data.LargeData;
 import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.stack.StackReader;

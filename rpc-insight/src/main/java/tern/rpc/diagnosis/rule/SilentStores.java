@@ -1,6 +1,5 @@
 package tern.rpc.diagnosis.rule;
 
-import tern.rpc.diagnosis.data.LargeData;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -21,6 +20,7 @@ import tern.rpc.diagnosis.account.RedisCommands;
 import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.calls.Silence;
 import tern.rpc.diagnosis.calls.UsualOperations;
+import tern.rpc.diagnosis.data.LargeData;
 import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.RunningStatements;

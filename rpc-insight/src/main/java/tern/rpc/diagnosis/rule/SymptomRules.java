@@ -1,6 +1,5 @@
 package tern.rpc.diagnosis.rule;
 
-import tern.rpc.diagnosis.data.LargeData;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
@@ -15,6 +14,7 @@ import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.RedisCommands;
 import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.data.LargeData;
 import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.ImmediateRetries;

@@ -195,8 +195,7 @@ public final class LockOwners {
      */
     @Nullable
     public StackTraceElement lineOfLikelyHolders(Part wait, LikelyHolders.Activity activity) {
-        return CallSamples.most(
-                ofLikelyHolders(wait), sample -> activity.isIn(sample) ? sample.line() : null);
+        return CallSamples.most(ofLikelyHolders(wait), sample -> activity.isIn(sample) ? sample.line() : null);
     }
 
     /**

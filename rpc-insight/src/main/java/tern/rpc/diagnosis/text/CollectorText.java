@@ -14,6 +14,7 @@ import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.cause.Cause.Change;
 import tern.rpc.diagnosis.cause.Cause.Where;
 import tern.rpc.diagnosis.cause.CauseDescription;
+import tern.rpc.diagnosis.data.LargeData;
 import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.Operations;
@@ -21,7 +22,6 @@ import tern.rpc.diagnosis.machine.CollectorLog;
 import tern.rpc.diagnosis.machine.Finalizers;
 import tern.rpc.diagnosis.machine.HeapGrowth;
 import tern.rpc.diagnosis.machine.Machine;
-import tern.rpc.diagnosis.data.LargeData;
 import tern.rpc.diagnosis.stack.Hints;
 import tern.rpc.pool.ApplicationCode;
 

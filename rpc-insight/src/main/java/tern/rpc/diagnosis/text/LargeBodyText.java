@@ -7,11 +7,11 @@ import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.cause.Cause.Change;
 import tern.rpc.diagnosis.cause.Cause.Where;
 import tern.rpc.diagnosis.cause.CauseDescription;
+import tern.rpc.diagnosis.data.LargeBodies;
 import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.OperationCounts;
 import tern.rpc.diagnosis.excess.Operations;
-import tern.rpc.diagnosis.data.LargeBodies;
 
 /** Creates the cause descriptions for HTTP exchanges with large answers or requests. */
 final class LargeBodyText {

@@ -10,12 +10,12 @@ import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.cause.Cause.Change;
 import tern.rpc.diagnosis.cause.Cause.Where;
+import tern.rpc.diagnosis.data.LargeData;
 import tern.rpc.diagnosis.excess.DelayedAcks;
 import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.OperationCounts;
 import tern.rpc.diagnosis.excess.Operations;
-import tern.rpc.diagnosis.data.LargeData;
 import tern.rpc.pool.LargeReplies;
 
 /** Describes causes that concern all operations on a database or Redis server. */

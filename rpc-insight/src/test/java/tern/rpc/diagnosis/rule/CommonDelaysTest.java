@@ -76,7 +76,19 @@ class CommonDelaysTest {
 
     private static Machine allocating(double bytesPerSecond) {
         return new Machine(
-                2, 0.9, 0.3, 0, 0.05, 0.2, "G1 Humongous Allocation", bytesPerSecond, 10e6, List.of(), 0, null, List.of());
+                2,
+                0.9,
+                0.3,
+                0,
+                0.05,
+                0.2,
+                "G1 Humongous Allocation",
+                bytesPerSecond,
+                10e6,
+                List.of(),
+                0,
+                null,
+                List.of());
     }
 
     @Test
