@@ -106,6 +106,17 @@ public final class EmbeddedServer implements AutoCloseable {
 
         private final List<Unread> unread = new ArrayList<>();
         private boolean reads = true;
+        private int flushesLeft = Integer.MAX_VALUE; // the number of flushes before the client resets the connection
+
+        /** Closes the channel if the client has reset the connection, as a socket does whose write fails. */
+        @Override
+        public void flush(ChannelHandlerContext context) {
+            if (--flushesLeft < 0) {
+                context.close();
+            } else {
+                context.flush();
+            }
+        }
 
         @Override
         public void write(ChannelHandlerContext context, Object bytes, ChannelPromise promise) {
@@ -194,6 +205,11 @@ public final class EmbeddedServer implements AutoCloseable {
         /** Stops reading, so that the server keeps all bytes that it sends from this point on. */
         public void readsNothing() {
             socket.reads = false;
+        }
+
+        /** Resets the connection when the server has flushed its output the given number of times. */
+        public void resetsAfter(int flushes) {
+            socket.flushesLeft = flushes;
         }
 
         /** Reads the bytes that the server has kept, drops them, and reads all later bytes. */

@@ -241,7 +241,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
             upgrade = null;
             close();
             Http2ServerHandler http2 = current.start(context(), connection, requests, rest);
-            if (draining) {
+            if (http2 != null && draining) {
                 http2.drain();
             }
         }

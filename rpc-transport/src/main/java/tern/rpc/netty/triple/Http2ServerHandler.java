@@ -98,13 +98,13 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
      * @param body the body of the request; this method releases it
      */
     void upgraded(Http2Settings settings, Http2Headers head, ByteBuf body) throws Http2Exception {
-        onHttpServerUpgrade(settings);
-        output.accept(settings);
-        Http2Stream stream = connection().stream(Http2CodecUtil.HTTP_UPGRADE_STREAM_ID);
-        Http2Exchange exchange = new Http2Exchange(connection, head, this, stream);
-        stream.setProperty(exchangeKey, exchange);
-        requests.begin(exchange, false, null);
-        HttpExchange.Call call = exchange.call();
+        HttpExchange.Call call;
+        try {
+            call = begin(settings, head);
+        } catch (Throwable e) {
+            body.release();
+            throw e;
+        }
         if (call != null && body.isReadable()) {
             call.data(body);
         } else {
@@ -113,6 +113,16 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         if (call != null) {
             call.end();
         }
+    }
+
+    private HttpExchange.@Nullable Call begin(Http2Settings settings, Http2Headers head) throws Http2Exception {
+        onHttpServerUpgrade(settings);
+        output.accept(settings);
+        Http2Stream stream = connection().stream(Http2CodecUtil.HTTP_UPGRADE_STREAM_ID);
+        Http2Exchange exchange = new Http2Exchange(connection, head, this, stream);
+        stream.setProperty(exchangeKey, exchange);
+        requests.begin(exchange, false, null);
+        return exchange.call();
     }
 
     ChannelHandlerContext context() {
