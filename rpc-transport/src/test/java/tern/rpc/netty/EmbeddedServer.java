@@ -106,17 +106,6 @@ public final class EmbeddedServer implements AutoCloseable {
 
         private final List<Unread> unread = new ArrayList<>();
         private boolean reads = true;
-        private int flushesLeft = Integer.MAX_VALUE; // the number of flushes before the client resets the connection
-
-        /** Closes the channel if the client has reset the connection, as a socket does whose write fails. */
-        @Override
-        public void flush(ChannelHandlerContext context) {
-            if (--flushesLeft < 0) {
-                context.close();
-            } else {
-                context.flush();
-            }
-        }
 
         @Override
         public void write(ChannelHandlerContext context, Object bytes, ChannelPromise promise) {
@@ -138,6 +127,7 @@ public final class EmbeddedServer implements AutoCloseable {
                 new UnsentBudget(settings.maxStreamUnsentBytes(), settings.maxUnsentBytes());
         // the connections that are open on the simulated server; only this peer connects to the server
         private final List<ServerConnection> connections = new ArrayList<>();
+        private final ResettableSocket resettable = new ResettableSocket(Integer.MAX_VALUE);
         private final Socket socket = new Socket();
         private final EmbeddedChannel channel = new EmbeddedChannel(new ChannelInitializer<>() {
             @Override
@@ -156,6 +146,7 @@ public final class EmbeddedServer implements AutoCloseable {
                 ServerConnection connection = new ServerConnection(port, made, InetAddress.getLoopbackAddress());
                 connections.add(connection);
                 made.closeFuture().addListener(done -> connection.closed());
+                made.pipeline().addLast(resettable);
                 made.pipeline().addLast(socket);
                 made.pipeline().addLast(new ProtocolDetector(protocols, connection, gate));
             }
@@ -209,7 +200,7 @@ public final class EmbeddedServer implements AutoCloseable {
 
         /** Resets the connection when the server has flushed its output the given number of times. */
         public void resetsAfter(int flushes) {
-            socket.flushesLeft = flushes;
+            resettable.resetAfter(flushes);
         }
 
         /** Reads the bytes that the server has kept, drops them, and reads all later bytes. */
