@@ -244,6 +244,11 @@ public final class EmbeddedServer implements AutoCloseable {
             return strangers.used();
         }
 
+        /** Returns the size of all buffers that have not been released. */
+        public long bufferBytes() {
+            return buffers.bytes();
+        }
+
         /** Returns whether the connection is still open. */
         public boolean isOpen() {
             return channel.isOpen();

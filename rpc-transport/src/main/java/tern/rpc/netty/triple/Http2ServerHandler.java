@@ -20,6 +20,7 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
 import tern.rpc.limit.Refusal;
+import tern.rpc.netty.FewBytes;
 import tern.rpc.netty.IncompleteInput;
 import tern.rpc.netty.ServerConnection;
 
@@ -179,9 +180,14 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
 
     /** Like the overridden method, but requests no more bytes while reading is paused. */
     @Override
-    public void channelReadComplete(ChannelHandlerContext read) {
+    public void channelReadComplete(ChannelHandlerContext read) throws Exception {
         try {
             discardSomeReadBytes();
+            ByteBuf few = FewBytes.takenFrom(internalBuffer());
+            if (few != null) {
+                super.channelRead(read, few); // replaces the large buffer
+                countIncomplete(read);
+            }
             read.fireChannelReadComplete();
         } finally {
             flush(read);
