@@ -78,7 +78,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         this.errors = new StreamErrors(connection(), exchangeKey, history, limits, frames);
         // Netty is not given a limit for concurrent streams, because refuse() enforces the limit
         connection().remote().maxActiveStreams(Integer.MAX_VALUE);
-        frames.dropFramesOf(new ResetFrames(connection(), false, bytes -> limits.inVain(System.nanoTime(), bytes, 0)));
+        frames.dropFramesOf(new ResetFrames(connection(), false, this::countInVain));
         Frames listener = new Frames();
         connection().addListener(listener);
         decoder.frameListener(listener);
@@ -124,6 +124,10 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         stream.setProperty(exchangeKey, exchange);
         requests.begin(exchange, false, null);
         return exchange.call();
+    }
+
+    private void countInVain(int bytes) throws Http2Exception {
+        limits.inVain(System.nanoTime(), bytes, 0);
     }
 
     ChannelHandlerContext context() {
@@ -274,7 +278,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     void drain() {
         if (drain == null) {
             output.draining();
-            drain = new ConnectionDrain(this, frames, connection::closeWhenWritten);
+            drain = new ConnectionDrain(this, frames, this::countInVain, connection::closeWhenWritten);
             drain.begin(context());
         }
     }
