@@ -29,6 +29,12 @@ class FewBytesTest {
     /** The maximum size of the buffer for the few bytes. */
     private static final int SMALL = 8 << 10;
 
+    private static EmbeddedServer server() {
+        return new EmbeddedServer(
+                new AllProtocols().ofServer(),
+                exports -> exports.export(ServiceExport.of(GreetService.class, InstantServices.greet())));
+    }
+
     private static byte[] whole(String protocol) {
         return switch (protocol) {
             case "dubbo" -> RawFrame.heartbeat(1).bytes();
@@ -61,9 +67,7 @@ class FewBytesTest {
         }
         int few = 3;
         read.write(whole, 0, few);
-        try (EmbeddedServer server = new EmbeddedServer(
-                        new AllProtocols().ofServer(),
-                        exports -> exports.export(ServiceExport.of(GreetService.class, InstantServices.greet())));
+        try (EmbeddedServer server = server();
                 EmbeddedServer.Peer peer = server.connect()) {
             byte[] first = first(protocol);
             peer.send(first, 0, first.length);
@@ -77,7 +81,30 @@ class FewBytesTest {
             peer.send(whole, few, whole.length);
             peer.run();
             assertThat(peer.isOpen()).isTrue();
-            assertThat(peer.received().length > 0).as("the rest completes the frame").isEqualTo(answers > 0 && !protocol.equals("tri"));
+            assertThat(peer.received().length > 0)
+                    .as("the rest completes the frame")
+                    .isEqualTo(answers > 0 && !protocol.equals("tri"));
+        }
+    }
+
+    @Test
+    void beginningOfHttp2DoesNotKeepTheBufferOfAnUpgradeRequest() {
+        String body = '"' + "x".repeat(9_000) + '"';
+        String request = "POST /com.example.wire.GreetService/echo HTTP/1.1\r\nHost: x\r\n"
+                + "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n"
+                + "Content-Length: " + body.length() + "\r\n\r\n" + body;
+        byte[] read = (request + "PRI").getBytes(ISO_8859_1);
+        byte[] rest = " * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(ISO_8859_1);
+        try (EmbeddedServer server = server();
+                EmbeddedServer.Peer peer = server.connect()) {
+            peer.send(read, 0, read.length);
+            peer.run();
+            peer.received();
+            assertThat(peer.bufferBytes()).isLessThan(SMALL);
+
+            peer.send(rest, 0, rest.length);
+            peer.run();
+            assertThat(peer.isOpen()).isTrue();
         }
     }
 
@@ -88,7 +115,8 @@ class FewBytesTest {
         trusting.init(null, authority.trust().getTrustManagers(), null);
         SSLEngine client = trusting.createSSLEngine();
         client.setUseClientMode(true);
-        Tls tls = Tls.named("bundle 'server'").withKeys(authority.issue("server", "127.0.0.1").keys());
+        Tls tls = Tls.named("bundle 'server'")
+                .withKeys(authority.issue("server", "127.0.0.1").keys());
         try (EmbeddedTls server = new EmbeddedTls(client)) {
             server.add(TlsContext.ofServer(() -> tls).newHandler(server.channel, Runnable::run, closing -> {}));
             server.connect("TLSv1.3");

@@ -46,8 +46,8 @@ class ResetSocketsTest {
     }
 
     private static List<byte[]> captured(String folder, String ending) {
-        try (Stream<Path> files = Files.list(Path.of(
-                Objects.requireNonNull(ResetSocketsTest.class.getResource("/wire/" + folder))
+        try (Stream<Path> files =
+                Files.list(Path.of(Objects.requireNonNull(ResetSocketsTest.class.getResource("/wire/" + folder))
                         .toURI()))) {
             List<byte[]> found = new ArrayList<>();
             for (Path file : files.filter(file -> file.toString().endsWith(ending))
@@ -78,8 +78,14 @@ class ResetSocketsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"dubbo .request.bin", "dubbo-probe .request.bin", "http1 .request.bin", "triple-h2 .c2s.bin"
-    , "triple-raw .c2s.bin"})
+    @ValueSource(
+            strings = {
+                "dubbo .request.bin",
+                "dubbo-probe .request.bin",
+                "http1 .request.bin",
+                "triple-h2 .c2s.bin",
+                "triple-raw .c2s.bin"
+            })
     void requestsOfConnectionsThatWereResetAreReleased(String folderAndEnding) {
         String[] parts = folderAndEnding.split(" ");
         List<byte[]> inputs = captured(parts[0], parts[1]);

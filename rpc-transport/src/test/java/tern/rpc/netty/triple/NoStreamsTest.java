@@ -14,8 +14,7 @@ import tern.rpc.transport.PendingCall;
 class NoStreamsTest extends RawServerCalls {
 
     private static void permit(Http2Script script, int streams) {
-        script.send(
-                Http2Script.SETTINGS, 0, 0, Http2Script.settings(Http2Script.MAX_CONCURRENT_STREAMS, streams));
+        script.send(Http2Script.SETTINGS, 0, 0, Http2Script.settings(Http2Script.MAX_CONCURRENT_STREAMS, streams));
     }
 
     @Test
