@@ -100,6 +100,16 @@ final class ServerTlsHandler extends SslHandler {
         count();
     }
 
+    @Override
+    public void channelReadComplete(ChannelHandlerContext read) throws Exception {
+        ByteBuf few = FewBytes.takenFrom(internalBuffer());
+        if (few != null) {
+            super.channelRead(read, few); // replaces the large buffer
+            count();
+        }
+        super.channelReadComplete(read);
+    }
+
     /**
      * Counts the kept bytes. During a computation, the superclass also keeps complete records. The time limit for the
      * rest of a record begins after the computation, because the client is not responsible for the time that the

@@ -31,9 +31,14 @@ final class CountedBuffers implements AutoCloseable {
         return allocator.directBuffer(to - from).writeBytes(bytes, from, to - from);
     }
 
+    /** Returns the size of the counted buffers that have not been released. */
+    long bytes() {
+        return metric.usedDirectMemory() + metric.usedHeapMemory();
+    }
+
     /** Fails if a counted buffer has not been released. */
     void check() {
-        long held = metric.usedDirectMemory() + metric.usedHeapMemory();
+        long held = bytes();
         if (held != 0) {
             throw new AssertionError(held + " bytes of buffers were never released");
         }

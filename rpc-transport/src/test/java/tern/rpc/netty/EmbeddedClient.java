@@ -44,6 +44,7 @@ public final class EmbeddedClient implements AutoCloseable {
     private final ClientTransportSettings settings;
     private final Unforeseen unforeseen = new Unforeseen();
     private final CountedBuffers buffers = new CountedBuffers();
+    private int flushesUntilReset = Integer.MAX_VALUE;
     private long results;
     private long failures;
 
@@ -67,6 +68,11 @@ public final class EmbeddedClient implements AutoCloseable {
                 MAX_MESSAGE_BYTES);
     }
 
+    /** Makes the server reset each later connection when the client has flushed its output the given number of times. */
+    public void resetAfter(int flushes) {
+        flushesUntilReset = flushes;
+    }
+
     /**
      * Passes the input to one connection in two pieces and closes the connection. The content of the input determines
      * where it is split.
@@ -77,6 +83,7 @@ public final class EmbeddedClient implements AutoCloseable {
             @Override
             protected void initChannel(Channel made) {
                 buffers.count(made);
+                made.pipeline().addLast(new ResettableSocket(flushesUntilReset));
                 made.pipeline().addLast(connection.opening().handlers());
             }
         });

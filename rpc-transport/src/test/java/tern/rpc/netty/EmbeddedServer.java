@@ -127,6 +127,7 @@ public final class EmbeddedServer implements AutoCloseable {
                 new UnsentBudget(settings.maxStreamUnsentBytes(), settings.maxUnsentBytes());
         // the connections that are open on the simulated server; only this peer connects to the server
         private final List<ServerConnection> connections = new ArrayList<>();
+        private final ResettableSocket resettable = new ResettableSocket(Integer.MAX_VALUE);
         private final Socket socket = new Socket();
         private final EmbeddedChannel channel = new EmbeddedChannel(new ChannelInitializer<>() {
             @Override
@@ -145,6 +146,7 @@ public final class EmbeddedServer implements AutoCloseable {
                 ServerConnection connection = new ServerConnection(port, made, InetAddress.getLoopbackAddress());
                 connections.add(connection);
                 made.closeFuture().addListener(done -> connection.closed());
+                made.pipeline().addLast(resettable);
                 made.pipeline().addLast(socket);
                 made.pipeline().addLast(new ProtocolDetector(protocols, connection, gate));
             }
@@ -196,6 +198,11 @@ public final class EmbeddedServer implements AutoCloseable {
             socket.reads = false;
         }
 
+        /** Resets the connection when the server has flushed its output the given number of times. */
+        public void resetsAfter(int flushes) {
+            resettable.resetAfter(flushes);
+        }
+
         /** Reads the bytes that the server has kept, drops them, and reads all later bytes. */
         public void readsAll() {
             socket.reads = true;
@@ -235,6 +242,11 @@ public final class EmbeddedServer implements AutoCloseable {
          */
         public long strangersBytes() {
             return strangers.used();
+        }
+
+        /** Returns the size of all buffers that have not been released. */
+        public long bufferBytes() {
+            return buffers.bytes();
         }
 
         /** Returns whether the connection is still open. */

@@ -77,7 +77,7 @@ final class DubboClientHandler extends DubboFrameDecoder {
     }
 
     @Override
-    public void channelReadComplete(ChannelHandlerContext context) {
+    public void channelReadComplete(ChannelHandlerContext context) throws Exception {
         super.channelReadComplete(context);
         if (answering) {
             answering = false;

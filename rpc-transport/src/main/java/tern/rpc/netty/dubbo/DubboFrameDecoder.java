@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.ByteToMessageDecoder;
 import java.util.List;
+import tern.rpc.netty.FewBytes;
 
 /**
  * Splits received bytes into frames without decoding the bodies. The buffer grows with the received bytes, not with the
@@ -55,13 +56,21 @@ abstract class DubboFrameDecoder extends ByteToMessageDecoder {
     /** Called when received bytes are not a valid frame. The implementation must close the connection. */
     abstract void broken(String how);
 
+    /** Called when the rest of a read has been moved to a smaller buffer. */
+    void restMoved(ChannelHandlerContext context) {}
+
     /**
      * Does not request more bytes. The base class would request bytes after each read without a complete frame, even
      * while reading is paused.
      */
     @Override
-    public void channelReadComplete(ChannelHandlerContext context) {
+    public void channelReadComplete(ChannelHandlerContext context) throws Exception {
         discardSomeReadBytes();
+        ByteBuf few = FewBytes.takenFrom(internalBuffer());
+        if (few != null) {
+            super.channelRead(context, few); // replaces the large buffer
+            restMoved(context);
+        }
         context.fireChannelReadComplete();
     }
 

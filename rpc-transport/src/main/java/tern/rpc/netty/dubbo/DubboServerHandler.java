@@ -47,6 +47,15 @@ final class DubboServerHandler extends DubboFrameDecoder {
     public void channelRead(ChannelHandlerContext context, Object message) throws Exception {
         connection.heard();
         super.channelRead(context, message);
+        countIncomplete(context);
+    }
+
+    @Override
+    void restMoved(ChannelHandlerContext context) {
+        countIncomplete(context);
+    }
+
+    private void countIncomplete(ChannelHandlerContext context) {
         int buffered = actualReadableBytes();
         // The buffer's capacity is counted instead of its content, because even a few bytes keep the whole buffer
         // allocated. Skipped bytes count only towards the time limit, because they are not kept.

@@ -22,15 +22,19 @@ final class ConnectionDrain {
 
     private final Http2ConnectionHandler handler;
     private final TypedFrameReader frames;
+    private final ResetFrames.Counter inVain;
     private final Runnable close;
     private boolean announced;
 
     /**
+     * @param inVain counts the frames of streams that the client opens after the final GOAWAY
      * @param close closes the connection after all bytes have been written; can be called repeatedly
      */
-    ConnectionDrain(Http2ConnectionHandler handler, TypedFrameReader frames, Runnable close) {
+    ConnectionDrain(
+            Http2ConnectionHandler handler, TypedFrameReader frames, ResetFrames.Counter inVain, Runnable close) {
         this.handler = handler;
         this.frames = frames;
+        this.inVain = inVain;
         this.close = close;
     }
 
@@ -64,7 +68,7 @@ final class ConnectionDrain {
         int lastStream = connection.remote().lastStreamCreated();
         goAway(context, lastStream);
         frames.ignoreFramesOf(
-                new FramesAfterGoAway.Refused(lastStream, connection.local().flowController()));
+                new FramesAfterGoAway.Refused(lastStream, connection.local().flowController(), inVain));
         context.flush();
         closeIfUnused();
     }

@@ -10,7 +10,8 @@ import io.netty.handler.codec.http2.Http2LocalFlowController;
 /**
  * Ignores the frames of streams that the client opened after the final GOAWAY. The headers of these streams are refused
  * with RST_STREAM. Netty treats later frames of these streams as a connection error, which would end the running calls.
- * RFC 9113, 6.8 allows a server to ignore them. Confined to the event loop.
+ * RFC 9113, 6.8 allows a server to ignore them. The ignored frames are counted, so that a flood of them ends the
+ * connection. Confined to the event loop.
  */
 final class FramesAfterGoAway {
 
@@ -19,8 +20,9 @@ final class FramesAfterGoAway {
      *
      * @param lastStream the last stream that the GOAWAY frame accepts
      * @param flow the flow control of the connection, which also counts the bytes of ignored DATA frames
+     * @param counter counts the ignored frames
      */
-    record Refused(int lastStream, Http2LocalFlowController flow) {}
+    record Refused(int lastStream, Http2LocalFlowController flow, ResetFrames.Counter counter) {}
 
     private final Refused refused;
 
@@ -43,6 +45,7 @@ final class FramesAfterGoAway {
                 // If null is passed as the stream, the flow control returns the bytes to the flow-control window of the
                 // connection.
                 refused.flow.receiveFlowControlledFrame(null, data, padding, end);
+                ignored();
                 return data.readableBytes() + padding;
             }
 
@@ -50,6 +53,8 @@ final class FramesAfterGoAway {
             public void onRstStreamRead(ChannelHandlerContext read, int stream, long error) throws Http2Exception {
                 if (stream <= refused.lastStream) {
                     super.onRstStreamRead(read, stream, error);
+                } else {
+                    ignored();
                 }
             }
 
@@ -58,7 +63,13 @@ final class FramesAfterGoAway {
                     throws Http2Exception {
                 if (stream <= refused.lastStream) {
                     super.onWindowUpdateRead(read, stream, increment);
+                } else {
+                    ignored();
                 }
+            }
+
+            private void ignored() throws Http2Exception {
+                refused.counter.frameInVain(0); // the stream was never open, so its bytes are not counted
             }
         };
     }

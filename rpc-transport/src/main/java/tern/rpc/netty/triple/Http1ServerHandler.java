@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.Status;
+import tern.rpc.netty.FewBytes;
 import tern.rpc.netty.InboundAccount;
 import tern.rpc.netty.ServerConnection;
 import tern.rpc.netty.http1.Http1Body;
@@ -117,14 +118,13 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
 
     /** Releases the memory of bytes that have been processed, and counts the memory of the unread bytes. */
     private void keepUnread() {
-        if (!unread.isReadable()) {
-            unread.release();
-            unread = Unpooled.EMPTY_BUFFER;
-        } else if (BodyReader.held(unread) > unread.readableBytes()
-                && unread.readableBytes() < BodyReader.SMALL_BYTES) {
-            ByteBuf few = BodyReader.copy(unread);
+        ByteBuf few = FewBytes.takenFrom(unread);
+        if (few != null) {
             unread.release();
             unread = few;
+        } else if (!unread.isReadable()) {
+            unread.release();
+            unread = Unpooled.EMPTY_BUFFER;
         } else if (unread.refCnt() == 1) { // a higher count means that a part of the body uses this buffer, too
             // discards the processed bytes, because the buffer never becomes empty if the client sends requests without
             // waiting for answers
@@ -241,7 +241,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
             upgrade = null;
             close();
             Http2ServerHandler http2 = current.start(context(), connection, requests, rest);
-            if (draining) {
+            if (http2 != null && draining) {
                 http2.drain();
             }
         }

@@ -20,6 +20,7 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
 import tern.rpc.limit.Refusal;
+import tern.rpc.netty.FewBytes;
 import tern.rpc.netty.IncompleteInput;
 import tern.rpc.netty.ServerConnection;
 
@@ -77,7 +78,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         this.errors = new StreamErrors(connection(), exchangeKey, history, limits, frames);
         // Netty is not given a limit for concurrent streams, because refuse() enforces the limit
         connection().remote().maxActiveStreams(Integer.MAX_VALUE);
-        frames.dropFramesOf(new ResetFrames(connection(), false, bytes -> limits.inVain(System.nanoTime(), bytes, 0)));
+        frames.dropFramesOf(new ResetFrames(connection(), false, this::countInVain));
         Frames listener = new Frames();
         connection().addListener(listener);
         decoder.frameListener(listener);
@@ -98,13 +99,13 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
      * @param body the body of the request; this method releases it
      */
     void upgraded(Http2Settings settings, Http2Headers head, ByteBuf body) throws Http2Exception {
-        onHttpServerUpgrade(settings);
-        output.accept(settings);
-        Http2Stream stream = connection().stream(Http2CodecUtil.HTTP_UPGRADE_STREAM_ID);
-        Http2Exchange exchange = new Http2Exchange(connection, head, this, stream);
-        stream.setProperty(exchangeKey, exchange);
-        requests.begin(exchange, false, null);
-        HttpExchange.Call call = exchange.call();
+        HttpExchange.Call call;
+        try {
+            call = begin(settings, head);
+        } catch (Throwable e) {
+            body.release();
+            throw e;
+        }
         if (call != null && body.isReadable()) {
             call.data(body);
         } else {
@@ -113,6 +114,20 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         if (call != null) {
             call.end();
         }
+    }
+
+    private HttpExchange.@Nullable Call begin(Http2Settings settings, Http2Headers head) throws Http2Exception {
+        onHttpServerUpgrade(settings);
+        output.accept(settings);
+        Http2Stream stream = connection().stream(Http2CodecUtil.HTTP_UPGRADE_STREAM_ID);
+        Http2Exchange exchange = new Http2Exchange(connection, head, this, stream);
+        stream.setProperty(exchangeKey, exchange);
+        requests.begin(exchange, false, null);
+        return exchange.call();
+    }
+
+    private void countInVain(int bytes) throws Http2Exception {
+        limits.inVain(System.nanoTime(), bytes, 0);
     }
 
     ChannelHandlerContext context() {
@@ -169,9 +184,14 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
 
     /** Like the overridden method, but requests no more bytes while reading is paused. */
     @Override
-    public void channelReadComplete(ChannelHandlerContext read) {
+    public void channelReadComplete(ChannelHandlerContext read) throws Exception {
         try {
             discardSomeReadBytes();
+            ByteBuf few = FewBytes.takenFrom(internalBuffer());
+            if (few != null) {
+                super.channelRead(read, few); // replaces the large buffer
+                countIncomplete(read);
+            }
             read.fireChannelReadComplete();
         } finally {
             flush(read);
@@ -258,7 +278,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     void drain() {
         if (drain == null) {
             output.draining();
-            drain = new ConnectionDrain(this, frames, connection::closeWhenWritten);
+            drain = new ConnectionDrain(this, frames, this::countInVain, connection::closeWhenWritten);
             drain.begin(context());
         }
     }

@@ -44,6 +44,12 @@ final class RequestStreams {
      */
     private static final long RELIEF_MILLIS = 200;
 
+    /**
+     * The time for which a server may permit no streams at all. RFC 9113, 5.1.2 allows this only for a short time. After
+     * this time, waiting calls fail, so that they can be sent to another provider before their deadlines.
+     */
+    private static final long NO_STREAMS_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     private static final AsciiString HTTP = AsciiString.cached("http");
     private static final AsciiString HTTPS = AsciiString.cached("https");
 
@@ -65,6 +71,8 @@ final class RequestStreams {
     // true if the server has announced that it will close the connection, and has reported no error
     private boolean leavesInOrder;
     private boolean relieving; // true if a check for waiting calls is scheduled
+    private boolean permitsNone; // true while the server permits no streams at all
+    private long permitsNoneSinceNanos;
 
     RequestStreams(
             Connection connection,
@@ -112,7 +120,12 @@ final class RequestStreams {
     /** Called when the server has announced its maximum number of concurrent streams. */
     void settingsRead() {
         settingsRead = true;
-        connection.calls().served(http2.local().maxActiveStreams());
+        int permitted = http2.local().maxActiveStreams();
+        connection.calls().served(permitted);
+        if (permitted == 0 && !permitsNone) {
+            permitsNoneSinceNanos = System.nanoTime();
+        }
+        permitsNone = permitted == 0;
         if (!waiting.isEmpty()) {
             relieveLater();
         }
@@ -136,6 +149,25 @@ final class RequestStreams {
         } else {
             waiting.add(call);
             relieveLater();
+            failWithoutStreams();
+        }
+    }
+
+    /** Fails the waiting calls if the server has permitted no streams for a long time. */
+    private void failWithoutStreams() {
+        if (!permitsNone || System.nanoTime() - permitsNoneSinceNanos < NO_STREAMS_NANOS) {
+            return;
+        }
+        // the calls are removed first, because the failure of a call can immediately add its retry to the waiting calls
+        List<ClientCall> failing = List.copyOf(waiting);
+        waiting.clear();
+        for (ClientCall call : failing) {
+            drop(call);
+            call.fail(
+                    StatusCode.UNAVAILABLE,
+                    "the server has permitted no streams for "
+                            + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - permitsNoneSinceNanos) + " ms",
+                    Executed.NO);
         }
     }
 
@@ -161,6 +193,7 @@ final class RequestStreams {
         if (waiting.stream().anyMatch(RequestStreams::mayMove)) {
             move(connection.relief());
         }
+        failWithoutStreams();
         relieveLater();
     }
 

@@ -242,4 +242,20 @@ class HttpClientFuzzTest {
             }
         }
     }
+
+    /** Tests servers that answer and then reset the connection. The client still receives the answers. */
+    @Test
+    void answersOfConnectionsThatWereResetEndEachCallOnce() {
+        try (EmbeddedClient client = new EmbeddedClient(
+                        http2, calls, (input, id) -> joined(SETTINGS, onStream(input, FIRST_STREAM)));
+                EmbeddedClient one = new EmbeddedClient(
+                        http1, List.of(call(GreetService.class, "echo", "x")), (input, id) -> input)) {
+            for (int flushes = 0; flushes < 5; flushes++) {
+                client.resetAfter(flushes);
+                files("triple-h2", ".s2c.bin").forEach(client::feed);
+                one.resetAfter(flushes);
+                files("http1", ".response.bin").forEach(one::feed);
+            }
+        }
+    }
 }
