@@ -119,7 +119,7 @@ final class UninjectedReferences implements SmartInitializingSingleton {
                         }
                     });
                 }
-            // A collection class of the application can throw any exception while its elements are read.
+                // A collection class of the application can throw any exception while its elements are read.
             } catch (RuntimeException e) {
                 LOG.trace("{} is not searched", field, e);
             }

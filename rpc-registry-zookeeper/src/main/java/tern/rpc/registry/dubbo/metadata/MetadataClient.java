@@ -67,7 +67,7 @@ public final class MetadataClient implements ProcessMetadata {
         CompletableFuture<ApplicationMetadata> answer = new CompletableFuture<>();
         try {
             call(process, MetadataAddress.of(process), answer);
-        // Either the transport is closed, or the registry entry of the process is invalid.
+            // Either the transport is closed, or the registry entry of the process is invalid.
         } catch (RuntimeException e) {
             answer.completeExceptionally(e);
         }
