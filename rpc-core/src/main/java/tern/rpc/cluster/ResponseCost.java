@@ -162,8 +162,8 @@ final class ResponseCost {
     }
 
     /**
-     * Records that a call was abandoned after the given time. Does nothing after a short time, which does not show how
-     * fast the provider is.
+     * Records that a call was abandoned after the given time. Does nothing if the time is short, because a short time
+     * does not show how fast the provider is.
      */
     void outlasted(long tookNanos, long usual, long now) {
         double sample = Math.min(MAX_SLOW, multiple(tookNanos, usual));

@@ -344,7 +344,7 @@ class ShortTimeOutsTest {
         assertThat(title()).as(shop.diagnosis().text()).isEqualTo("SLOW HTTP PEER: " + STOCK);
     }
 
-    /** Serves calls that try the exchange four times. */
+    /** Serves calls, each of which attempts the HTTP exchange four times. */
     private void tryFourTimes(double millis) {
         for (int i = 0; i < 6; i++) {
             shop.second(() -> {

@@ -352,7 +352,7 @@ public final class NettyServerTransport implements ServerTransport {
         return next != null && now - next < 0;
     }
 
-    /** Returns true if there is no silent connection to close, whichever address a new connection comes from. */
+    /** Returns true if no silent connection can be closed to make room for a new connection, from any address. */
     private boolean isNobodySilent(long now) {
         return SilentConnections.choose(connections.values(), NO_NETWORK, false, 1, now)
                 .isEmpty();

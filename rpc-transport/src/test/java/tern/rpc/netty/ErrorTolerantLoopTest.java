@@ -54,7 +54,8 @@ class ErrorTolerantLoopTest {
             AtomicInteger tasks = new AtomicInteger();
             IoEventLoop loop = group.next();
             int[] mostInARow = new int[1];
-            // two numbers: the polls when the last task ran, and the tasks that have run since the last poll
+            // two numbers: how many polls had been made when the last task ran, and how many tasks have run since the
+            // last poll
             int[] last = new int[2];
             CompletableFuture<Void> done = new CompletableFuture<>();
             loop.execute(new Runnable() {

@@ -34,7 +34,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Tests over sockets that other tenants are not blocked by a tenant whose calls occupy all threads of the server.
+ * Uses sockets to test that a tenant whose calls occupy all threads of the server does not block other tenants.
  * Clients at 127.0.0.1 occupy the threads, and all calls from a second address must be answered.
  */
 class SlowTenantsSocketTest {

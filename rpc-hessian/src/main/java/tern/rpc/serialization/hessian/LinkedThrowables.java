@@ -8,9 +8,9 @@ import tern.rpc.StatusCode;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Reads exceptions at positions that accept any exception, with their causes and suppressed exceptions. Content that
- * exceeds a limit is dropped, and the message is not rejected, because the caller must get an answer even if a stack
- * trace is too long. Not thread-safe.
+ * Reads an exception, its causes and its suppressed exceptions, where the declared type allows any exception. Content
+ * over a limit is dropped. The message is still accepted, because the caller must get an answer even if a stack trace
+ * is too long. Not thread-safe.
  */
 final class LinkedThrowables implements ThrowableParts.Source {
 

@@ -66,7 +66,10 @@ public final class OperationNames {
         return operation.equals(name) || (!name.isEmpty() && operation.startsWith(name + AT));
     }
 
-    /** Returns the method in the name of a remote call; null if the name does not contain a provider. */
+    /**
+     * Returns the method in the name of a remote call, which has the form {@code method at provider}. Returns null if
+     * the name contains no provider.
+     */
     public static @Nullable String method(String name) {
         int end = name.indexOf(AT);
         return end < 0 ? null : name.substring(0, end);

@@ -197,7 +197,10 @@ public final class Shares {
 
         private static final Use COMPUTES = new Use(1, 0, 0);
 
-        /** Returns the time by activity and wait of a thread that runs the code of the given activity. */
+        /**
+         * Returns how a thread that runs the code of the given activity spends its time: the time of each activity and
+         * wait.
+         */
         Times of(Part part) {
             Times times = new Times();
             times.add(part, Math.max(computing, MIN_WEIGHT));

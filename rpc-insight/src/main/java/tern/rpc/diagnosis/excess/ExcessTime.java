@@ -201,9 +201,8 @@ public final class ExcessTime {
     }
 
     /**
-     * Considers only late or failed calls that spent time on an activity or wait that the predicate accepts. Returns
-     * the mean time by which these calls exceed their usual time, by activity or wait. The result does not contain the
-     * accepted activities and waits.
+     * Selects the late or failed calls that spent time on an activity or wait accepted by the predicate. Returns, for
+     * each other activity and wait, the mean time by which the selected calls exceed their usual time.
      */
     public Times ofCallsWith(Predicate<Part> wanted) {
         Times sum = new Times();

@@ -22,8 +22,8 @@ import tern.rpc.diagnosis.failure.StatedLimits;
 public final class TimeOuts {
 
     /**
-     * A timeout may lie between the usual time of an operation and the time of its slowest tenth. Such a timeout ends
-     * at most {@value} of the operations. If it ends a larger share, the operation has become slower.
+     * The maximum usual share of operations that a timeout ends, if the timeout lies between the usual time of an
+     * operation and the time of its slowest tenth. If the timeout ends a larger share, the operation has become slower.
      */
     static final double MOST = 0.6;
 

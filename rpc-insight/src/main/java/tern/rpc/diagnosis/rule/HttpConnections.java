@@ -36,8 +36,8 @@ public final class HttpConnections {
 
     /**
      * Unclosed responses are assumed to hold the connections only if there are at least {@value} samples and all of
-     * them show calls waiting for a connection. Because the sampler prefers the calls that have run longest, it would
-     * have found running calls that use a connection.
+     * them show calls waiting for a connection. The sampler prefers the calls that have run longest. If running calls
+     * used the connections, some samples would show these calls.
      */
     private static final int MIN_LEAKING = 20;
 

@@ -21,8 +21,8 @@ public final class LostResults {
     private static final double LONG_TARGETS = 10;
 
     /**
-     * A different call to the same method is assumed to have begun after the waiting call if it ended after at least
-     * {@value} of the time for which the waiting call has been running.
+     * The minimum fraction of the waiting call's running time that must have passed when another call to the same
+     * method ends. The other call is then assumed to have begun after the waiting call.
      */
     private static final double LATER = 0.5;
 

@@ -82,7 +82,7 @@ public final class SampledCall {
     // for each activity outside of operations that loaded a value for a cache, the name of the cache
     public final Map<Part, String> loadingCode = new HashMap<>();
 
-    public int looks; // the number of samples that found a thread of the call
+    public int looks; // the number of samples in which a thread was working on the call
     public int loopLooks; // the number of samples in which the call's thread was an event loop
     public int poolLooks; // the number of samples in which the call waited for a JDBC connection
     public int checkLooks; // the number of samples in which the pool checked the connection that the call waited for

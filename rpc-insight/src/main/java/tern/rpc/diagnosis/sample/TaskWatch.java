@@ -64,7 +64,7 @@ public final class TaskWatch {
      * Samples threads that do not serve calls. Does nothing if the last sample was taken less than 500 ms ago.
      *
      * @param serving the ids of the threads that serve calls
-     * @param callThreads the common names of the threads that serve calls
+     * @param callThreads the names of the groups of threads that serve calls, without the threads' numbers
      * @param areCarriersFull whether virtual threads wait for a carrier thread
      */
     public void look(Set<Long> serving, Set<String> callThreads, boolean areCarriersFull, long now) {

@@ -18,8 +18,8 @@ import tern.rpc.diagnosis.failure.FailedPeer;
 import tern.rpc.diagnosis.pool.PoolVerdict;
 
 /**
- * Finds the hosts whose names threads look up. A stack does not show the name of a host, but the operation of the call
- * or the address of a pool's server does.
+ * Finds the host names that threads are looking up. A stack does not contain the host name, so it is taken from the
+ * call's operation, or from the address of the pool's server.
  */
 final class LookedUpHosts {
 

@@ -27,8 +27,7 @@ final class DubboStatus {
     private static final StatusCode[] CODES = StatusCode.values();
 
     /**
-     * The text with which Dubbo's provider begins its error message if it does not export the group or version of a
-     * call.
+     * The prefix of the error message that a Dubbo provider sends if it does not export the group or version of a call.
      */
     private static final String NOT_EXPORTED =
             "org.apache.dubbo.remoting.RemotingException: Not found exported service: ";
