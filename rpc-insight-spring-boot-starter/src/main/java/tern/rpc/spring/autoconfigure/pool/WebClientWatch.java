@@ -121,11 +121,14 @@ final class WebClientWatch implements WebClientCustomizer, ExchangeFilterFunctio
     /** Records the size of a body that the answer does not say. */
     private static Flux<DataBuffer> counted(Flux<DataBuffer> body, String name) {
         AtomicLong bytes = new AtomicLong();
+        Runnable ended = () -> {
+            long read = bytes.getAndSet(0);
+            if (read > 0) {
+                BodySizes.ANSWERS.add(name, read);
+            }
+        };
         return body.doOnNext(buffer -> bytes.addAndGet(buffer.readableByteCount()))
-                .doFinally(end -> {
-                    if (bytes.get() > 0) {
-                        BodySizes.ANSWERS.add(name, bytes.get());
-                    }
-                });
+                .doOnTerminate(ended)
+                .doOnCancel(ended);
     }
 }
