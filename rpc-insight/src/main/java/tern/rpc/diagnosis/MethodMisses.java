@@ -113,8 +113,8 @@ public final class MethodMisses {
     }
 
     /**
-     * Returns whether a method may have begun to miss the target: some of its last calls are late, many more than usual.
-     * Their number is still too small to be certain.
+     * Returns whether a method may have begun to miss the target: some of its last calls are late, many more than
+     * usual. Their number is still too small to be certain.
      */
     boolean isSuspected(Deque<CounterSnapshot> seconds) {
         CounterSnapshot end = seconds.peekLast();

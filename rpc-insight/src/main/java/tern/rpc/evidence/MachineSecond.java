@@ -78,9 +78,9 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
     }
 
     /**
-     * The quota that throttled the process in the largest share of its periods, with the number of these periods between
-     * the two readings. If the process did not belong to the quota's group at the first reading, all periods of the
-     * group count. Null if there is no quota.
+     * The quota that throttled the process in the largest share of its periods, with the number of these periods
+     * between the two readings. If the process did not belong to the quota's group at the first reading, all periods of
+     * the group count. Null if there is no quota.
      */
     public @Nullable Level mostThrottling() {
         Level most = null;

@@ -122,7 +122,8 @@ public final class MachineWatch implements ProcessWatch {
                 ? ""
                 : String.format(
                         Locale.ROOT,
-                        ": raise the CPU quota of its container (%.2f processors), which stopped it in %d of %d periods",
+                        ": raise the CPU quota of its container (%.2f processors), which stopped it in %d of %d"
+                                + " periods",
                         quota.processors(),
                         quota.throttledPeriods(),
                         quota.periods());
@@ -269,8 +270,8 @@ public final class MachineWatch implements ProcessWatch {
     }
 
     /**
-     * Returns the pauses of the collector and of the diagnosis itself. To read stacks before Java 25, the diagnosis stops
-     * all threads. While the processors are saturated, threads stop late because they wait for a processor.
+     * Returns the pauses of the collector and of the diagnosis itself. To read stacks before Java 25, the diagnosis
+     * stops all threads. While the processors are saturated, threads stop late because they wait for a processor.
      */
     private Times explained(long fromNanos, long toNanos) {
         Times times = collectors.between(fromNanos, toNanos);

@@ -260,8 +260,8 @@ public final class AwaitedWork {
     }
 
     /**
-     * Returns the share of the wait's time in calls that waited on although all of their measured tasks had ended, from 0
-     * to 1. Other tasks that occupy the threads do not explain these waits: the signal was not given.
+     * Returns the share of the wait's time in calls that waited on although all of their measured tasks had ended, from
+     * 0 to 1. Other tasks that occupy the threads do not explain these waits: the signal was not given.
      */
     double lostShare(Part wait, String threads) {
         double all = 0;

@@ -107,7 +107,7 @@ final class CarrierRules {
     }
 
     /**
-     * Returns whether many samples of the calls that most likely hold the lock show that they wait for a carrier thread.
+     * Returns whether many samples of the calls that most likely hold the lock show a wait for a carrier thread.
      * The wait for the lock may then be much longer than these waits, because one holder after another is late.
      */
     private boolean doHoldersWait(Part lock) {

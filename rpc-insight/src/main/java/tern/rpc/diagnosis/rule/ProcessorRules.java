@@ -133,10 +133,10 @@ final class ProcessorRules extends Rule {
     }
 
     /**
-     * Attributes the wait for a processor in calls that compute much longer than usual to the code that they run. Such a
-     * call waits more often only because it computes. This applies if each wait is about as long as usual, or if the
-     * calls would be late even if they did not wait. The counters of a thread lag behind, so time in which the code seems
-     * to use no processor time belongs to the code, too.
+     * Attributes the wait for a processor in calls that compute much longer than usual to the code that they run. Such
+     * a call waits more often only because it computes. This applies if each wait is about as long as usual, or if the
+     * calls would be late even if they did not wait. The counters of a thread lag behind, so time in which the code
+     * seems to use no processor time belongs to the code, too.
      */
     void passOnToLongCode() {
         Machine machine = evidence.machine();

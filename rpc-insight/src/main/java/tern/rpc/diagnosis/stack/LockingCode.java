@@ -19,7 +19,7 @@ public final class LockingCode {
 
     private static final int MAX_CLASSES = 64;
 
-    /** The types of fields that surely contain different locks if the fields differ. A view of a lock does not count. */
+    /** The types of fields that contain different locks if the fields differ. A view of a lock does not count. */
     private static final Set<String> LOCKS = Set.of(
             "Ljava/util/concurrent/locks/ReentrantLock;",
             "Ljava/util/concurrent/locks/StampedLock;",
@@ -31,7 +31,7 @@ public final class LockingCode {
     private LockingCode() {}
 
     /**
-     * Returns whether one of the given frames has taken a lock and not released it yet, as the order of the lines shows.
+     * Returns whether one of the given frames has taken a lock and not released it yet, as the line order shows.
      * The lock must not be in another field than the lock that the waiting frame wants. Without a class file, returns
      * whether one of the frames has passed the line that waits.
      *
