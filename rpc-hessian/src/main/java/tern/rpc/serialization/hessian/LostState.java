@@ -6,15 +6,19 @@ import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
+import java.sql.Timestamp;
 import java.util.Arrays;
+import java.util.Calendar;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.Date;
 import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.SortedSet;
+import java.util.TimeZone;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.PriorityBlockingQueue;
 import org.jspecify.annotations.Nullable;
@@ -161,6 +165,34 @@ final class LostState {
             return queue.comparator();
         }
         return container instanceof PriorityBlockingQueue<?> queue ? queue.comparator() : null;
+    }
+
+    /** Warns if the date has a fraction of a millisecond, which the message does not contain. */
+    static void checkTime(Date date) {
+        if (date instanceof Timestamp timestamp
+                && timestamp.getNanos() % 1_000_000 != 0
+                && isFirst(timestamp.getClass().getName())) {
+            LOG.warn(
+                    "A {} loses its microseconds and nanoseconds in hessian2, because dates are sent in milliseconds."
+                            + " Send a java.time.Instant or a java.time.LocalDateTime, which keep them",
+                    timestamp.getClass().getName());
+        }
+    }
+
+    /**
+     * Warns if the calendar has another time zone than this process. The message contains no zone, so the receiver uses
+     * its default.
+     */
+    static void checkZone(Calendar calendar) {
+        TimeZone zone = calendar.getTimeZone();
+        if (!zone.hasSameRules(TimeZone.getDefault())
+                && isFirst(calendar.getClass().getName())) {
+            LOG.warn(
+                    "A {} loses its time zone {} in hessian2: the receiver uses the default zone of its process. Send a"
+                            + " java.time.ZonedDateTime, which keeps its zone",
+                    calendar.getClass().getName(),
+                    zone.getID());
+        }
     }
 
     private static boolean isFirst(String what) {

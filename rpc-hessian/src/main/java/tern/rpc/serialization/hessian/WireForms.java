@@ -117,10 +117,18 @@ final class WireForms implements WireForm.Lookup {
      */
     private static WireForm rare(Class<?> type) throws HessianProtocolException {
         try {
-            return RareSerializers.of(type)::writeObject;
+            WireForm form = RareSerializers.of(type)::writeObject;
+            return Date.class.isAssignableFrom(type) ? checked(form) : form;
         } catch (IllegalStateException e) {
             throw Serializable.class.isAssignableFrom(type) ? e : notSerializable(type);
         }
+    }
+
+    private static WireForm checked(WireForm dates) {
+        return (value, out) -> {
+            LostState.checkTime((Date) value);
+            dates.write(value, out);
+        };
     }
 
     private static IllegalStateException notSerializable(Class<?> type) {
@@ -273,6 +281,7 @@ final class WireForms implements WireForm.Lookup {
      * numbers to a calendar, so that all later references in the message point to wrong values.
      */
     private static void writeCalendar(Object value, HessianOutput out) throws IOException {
+        LostState.checkZone((Calendar) value);
         out.writeObject(new CalendarHandle(value.getClass(), ((Calendar) value).getTimeInMillis()));
     }
 }

@@ -78,6 +78,7 @@ final class WrittenField {
         if (date == null) {
             out.writeNull();
         } else {
+            LostState.checkTime(date);
             out.writeUTCDate(date.getTime());
         }
     }

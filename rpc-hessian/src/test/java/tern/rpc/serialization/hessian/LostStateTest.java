@@ -13,8 +13,10 @@ import java.io.ObjectInputStream;
 import java.io.ObjectOutput;
 import java.io.ObjectOutputStream;
 import java.io.Serializable;
+import java.sql.Timestamp;
 import java.util.AbstractList;
 import java.util.ArrayList;
+import java.util.Calendar;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -22,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.Set;
+import java.util.TimeZone;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentSkipListMap;
@@ -250,5 +253,45 @@ class LostStateTest {
         Coding.of(PlainService.class).write(natural);
 
         assertThat(warnings()).isEmpty();
+    }
+
+    static class Booking implements Serializable {
+        Timestamp at = Timestamp.valueOf("2026-01-31 10:00:00.123456");
+    }
+
+    @Test
+    void fractionsOfAMillisecondThatAreNotSentAreNamedOnce() {
+        Coding coding = Coding.of(PlainService.class);
+
+        coding.write(new Timestamp(1));
+        coding.write(Timestamp.valueOf("2026-01-31 10:00:00.5"));
+        assertThat(warnings()).isEmpty();
+
+        coding.write(Timestamp.valueOf("2026-01-31 10:00:00.123456789"));
+        coding.write(new Booking());
+
+        assertThat(warnings())
+                .singleElement()
+                .isEqualTo("A java.sql.Timestamp loses its microseconds and nanoseconds in hessian2, because dates are"
+                        + " sent in milliseconds. Send a java.time.Instant or a java.time.LocalDateTime, which keep"
+                        + " them");
+    }
+
+    @Test
+    void zoneOfACalendarThatIsNotSentIsNamedOnce() {
+        Coding coding = Coding.of(PlainService.class);
+
+        coding.write(Calendar.getInstance());
+        assertThat(warnings()).isEmpty();
+
+        TimeZone other = TimeZone.getTimeZone("Asia/Kathmandu"); // No other zone has its offset of 5:45 hours.
+        coding.write(Calendar.getInstance(other));
+        coding.write(Calendar.getInstance(other));
+
+        assertThat(warnings())
+                .singleElement()
+                .isEqualTo(
+                        "A java.util.GregorianCalendar loses its time zone Asia/Kathmandu in hessian2: the receiver"
+                                + " uses the default zone of its process. Send a java.time.ZonedDateTime, which keeps its zone");
     }
 }

@@ -26,8 +26,8 @@ import tern.rpc.TypingErrors;
 
 /**
  * Finds properties that were meant for Tern but begin with a wrong prefix. The prefix can be {@code tern.rpc} (the name
- * of Tern's packages), a Spring Boot prefix because of a wrong indentation, {@code rpc} with a typing error, or a Dubbo
- * or gRPC prefix that remained after a migration. Without this check, such properties would be ignored silently.
+ * of Tern's packages), a Spring Boot prefix because of a wrong indentation, {@code rpc} with a typing error, or a Dubbo,
+ * gRPC or Feign prefix that remained after a migration. Without this check, such properties would be ignored silently.
  */
 final class MisplacedPrefixes {
 
@@ -270,6 +270,17 @@ final class MisplacedPrefixes {
                     "Properties of a starter for gRPC have no effect, because no such starter is on the class path: {}."
                             + " docs/grpc.md lists Tern's properties",
                     listed(names, GrpcStarterProperties::ours));
+        }
+    }
+
+    /** Logs one warning about properties of Feign clients, unless the application also contains Feign. */
+    void warnOfFeign(@Nullable ClassLoader loader) {
+        List<String> names = namesBelow(FeignProperties.PREFIXES);
+        if (!names.isEmpty() && !FeignProperties.mayBeRead(loader)) {
+            LOG.warn(
+                    "Properties of Feign have no effect, because Feign is not on the class path: {}."
+                            + " docs/http.md lists Tern's properties",
+                    listed(names, FeignProperties::ours));
         }
     }
 

@@ -68,6 +68,16 @@ public final class RpcAutoConfiguration {
     }
 
     @Bean
+    SmartInitializingSingleton rpcContradictingSettings(
+            Environment environment,
+            RpcServerProperties server,
+            RpcClientProperties client,
+            RpcLimitsProperties limits,
+            RpcSloProperties slo) {
+        return () -> ContradictingSettings.log(ContradictingSettings.find(environment, server, client, limits, slo));
+    }
+
+    @Bean
     MissingServices rpcMissingServices(Environment environment, ConfigurableListableBeanFactory beans) {
         return new MissingServices(environment, beans);
     }

@@ -74,6 +74,7 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
         }
         prefixes.warnOfDubbo(beans.getBeanClassLoader());
         prefixes.warnOfGrpc(beans.getBeanClassLoader());
+        prefixes.warnOfFeign(beans.getBeanClassLoader());
         if (!others.isEmpty()) {
             LOG.warn(
                     "Some properties below rpc. are not Tern's and have no effect on it. Tern's begin with"

@@ -39,7 +39,13 @@ final class UnusedSettings {
     private static final Map<String, String> WEB_SERVER = new TreeMap<>(Map.of(
             "server.port", "the port of the RPC server is rpc.server.port",
             "server.address", "the address of the RPC server is rpc.server.address",
-            "server.servlet.context-path", "paths of RPC calls have no prefix"));
+            "server.servlet.context-path", "paths of RPC calls have no prefix",
+            "server.shutdown", "the RPC server always drains, for at most rpc.server.shutdown-timeout",
+            "server.ssl.bundle", "the SSL bundle of the RPC server is rpc.server.ssl.bundle",
+            "server.tomcat.threads.max", "the number of threads for RPC calls is rpc.server.threads",
+            "server.tomcat.max-connections", "the limit of the RPC server is rpc.limits.max-connections",
+            "server.compression.enabled", "ServerContext.compressResponse compresses an answer",
+            "server.http2.enabled", "the RPC port always serves HTTP/2"));
 
     private static final String NEEDS_SERVER_REGISTRY = "needs rpc.server.registry";
 

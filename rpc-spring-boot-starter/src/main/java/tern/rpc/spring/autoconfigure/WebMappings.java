@@ -24,7 +24,10 @@ final class WebMappings {
     private static final List<String> PACKAGES = List.of(
             "org.springframework.web.bind.annotation.",
             "org.springframework.web.service.annotation.",
-            "jakarta.ws.rs.");
+            "org.springframework.cloud.openfeign.",
+            "feign.",
+            "jakarta.ws.rs.",
+            "javax.ws.rs.");
 
     private static final String CONTROLLER = "org.springframework.stereotype.Controller";
 

@@ -19,7 +19,7 @@ import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** Tests Tern properties under a wrong prefix, and Dubbo properties in an application without Dubbo. */
+/** Tests Tern properties under a wrong prefix, and properties of other frameworks that the application no longer contains. */
 @ExtendWith(OutputCaptureExtension.class)
 class MisplacedPrefixesTest {
 
@@ -166,6 +166,40 @@ class MisplacedPrefixesTest {
                 .run(here -> assertThat(here).hasNotFailed());
 
         assertThat(output).doesNotContain("Properties of a starter for gRPC");
+    }
+
+    @Test
+    void propertiesOfFeignWithoutFeignAreNamedOnce(CapturedOutput output) {
+        application()
+                .withPropertyValues(
+                        "spring.cloud.openfeign.client.config.default.read-timeout=5000",
+                        "spring.cloud.openfeign.client.config.orders.readTimeout=2000",
+                        "feign.client.config.orders.url=http://h:8080",
+                        "feign.okhttp.enabled=true")
+                .run(here -> assertThat(here).hasNotFailed());
+
+        assertThat(output.getOut().lines().filter(line -> line.contains("Properties of Feign have no effect")))
+                .singleElement()
+                .asString()
+                .containsIgnoringCase("client.config.orders.readTimeout (here rpc.client.services.<name>.timeout)")
+                .contains(
+                        "client.config.default.read-timeout (here rpc.client.timeout)",
+                        "feign.client.config.orders.url (here rpc.client.services.<name>.url)",
+                        "feign.okhttp.enabled",
+                        "docs/http.md");
+    }
+
+    @Test
+    void tableOfFeignEqualsTheDocumentation() throws Exception {
+        List<String> rows = Files.readAllLines(Path.of("..", "docs", "http.md"));
+
+        Stream.of(FeignProperties.OF_CLIENTS, FeignProperties.OF_ALL)
+                .forEach(table -> assertThat(table)
+                        .allSatisfy((theirs, ours) -> assertThat(rows)
+                                .anySatisfy(row -> assertThat(row)
+                                        .startsWith("| `")
+                                        .contains("." + theirs + "`")
+                                        .contains("`" + ours + "`"))));
     }
 
     @Test

@@ -86,6 +86,8 @@ class UnusedSettingsTest {
             server.port=8081                      | server.port (the application has no web server; the port of the RPC server is rpc.server.port)
             server.address=localhost              | server.address (the application has no web server; the address of the RPC server is rpc.server.address)
             server.servlet.context-path=/api      | server.servlet.context-path (the application has no web server; paths of RPC calls have no prefix)
+            server.shutdown=immediate             | server.shutdown (the application has no web server; the RPC server always drains, for at most rpc.server.shutdown-timeout)
+            server.tomcat.threads.max=400         | server.tomcat.threads.max (the application has no web server; the number of threads for RPC calls is rpc.server.threads)
             """)
     void settingOfAWebServerIsNamedIfThereIsNone(String property, String message, CapturedOutput output) {
         provider(Greeter.class)
