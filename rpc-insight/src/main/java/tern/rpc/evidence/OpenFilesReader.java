@@ -47,7 +47,7 @@ public final class OpenFilesReader {
     }
 
     private String @Nullable [] names() {
-        // Other ways to list a folder need two free places.
+        // Other ways to list a folder need two free file descriptors.
         return root.resolve("proc/self/fd").toFile().list();
     }
 

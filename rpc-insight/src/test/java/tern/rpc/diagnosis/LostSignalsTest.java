@@ -33,7 +33,7 @@ class LostSignalsTest {
         samples.add(new Sample(0, Phase.OWN, wait, path, "Object.wait", null, null, false, null, -1, -1));
     }
 
-    /** Adds samples of the thread that gives the signals, and that uses HTTP in some of them. */
+    /** Adds samples of the signaling thread. In some of the samples, the thread uses HTTP. */
     private void lookAtWorker(int busy) {
         for (int i = 0; i < LOOKS; i++) {
             StackTraceElement[] idle = {

@@ -352,7 +352,10 @@ public final class NettyServerTransport implements ServerTransport {
         return next != null && now - next < 0;
     }
 
-    /** Returns true if no silent connection can be closed to make room for a new connection, from any address. */
+    /**
+     * Returns true if the server must refuse new connections from all addresses, because no silent connection can be
+     * closed instead.
+     */
     private boolean isNobodySilent(long now) {
         return SilentConnections.choose(connections.values(), NO_NETWORK, false, 1, now)
                 .isEmpty();

@@ -60,8 +60,8 @@ final class ReconnectBackoff {
     }
 
     /**
-     * Returns the number of failures and lost connections since the server last answered, without those that cause no
-     * pause.
+     * Returns the number of failures and lost connections since the server last answered. Counts only those that cause
+     * a pause.
      */
     int pauses() {
         return Math.max(0, failures - MAX_FAILED_AT_ONCE) + Math.max(0, lost - MAX_LOST_AT_ONCE);

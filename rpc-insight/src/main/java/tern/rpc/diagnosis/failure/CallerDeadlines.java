@@ -161,8 +161,8 @@ public final class CallerDeadlines {
     }
 
     /**
-     * Returns the part of a message that says where the deadline of the call comes from. A provider's answer may also
-     * contain the origin of a further deadline.
+     * Returns the part of an error message that says where the deadline of the call comes from. A message that quotes a
+     * provider's answer may name the origins of several deadlines. In this case, the last origin is returned.
      */
     private static String origin(Throwable failure) {
         String message = message(failure);

@@ -9,7 +9,7 @@ import tern.rpc.evidence.OpenFiles;
 /** Recognizes failures because this process has reached its limit of open files and sockets. */
 public final class FullFiles {
 
-    /** All failures for this reason, whatever code opens a file or a socket. */
+    /** All failures because of too many open files, regardless of the code that opens a file or a socket. */
     public static final Part ALL = new Part(Kind.FAILURE, Exceptions.FULL_FILES);
 
     private static final Pattern ONE = Pattern.compile("^(?!SQL)\\w+ \\(" + Exceptions.FULL_FILES + "\\)(?: in .+)?$");

@@ -30,8 +30,8 @@ import tern.rpc.diagnosis.stack.StackReader;
 import tern.rpc.pool.PoolKind;
 
 /**
- * Attributes waits for permits, for pooled objects, and for locks without a known owner to the work of the calls that
- * likely hold them. The ledgers do not show the holders if they use a client that Tern does not measure.
+ * Finds the cause of waits for permits, pooled objects, and locks without a known owner. The cause is the work of the
+ * calls that likely hold them. The ledgers do not show holders that use a client that Tern does not measure.
  */
 public final class HolderRules extends Rule {
 

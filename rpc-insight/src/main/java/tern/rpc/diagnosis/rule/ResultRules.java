@@ -122,8 +122,8 @@ public final class ResultRules extends Rule {
     }
 
     /**
-     * Returns whether the executor mostly runs tasks that no call has submitted, although no task of a call waits for a
-     * thread. The operations of these tasks then do not delay the calls.
+     * Returns whether the executor mostly runs tasks that no call has submitted, and no call's task waits for a thread.
+     * In this case, the operations of the executor's tasks do not delay the calls.
      */
     private boolean areUnrelated(@Nullable PoolVerdict pool, TaskSamples executor, Part wait) {
         return pool != null

@@ -40,7 +40,7 @@ import tern.rpc.pool.Holders.Holder;
  */
 final class SilentStores {
 
-    /** The text between the peer and the failure in the name of a failed peer. */
+    /** Separates the peer from its failure in the name of a failed peer. */
     private static final String TEXT = ": ";
 
     private static final int MIN_CALLS = 3;

@@ -57,8 +57,8 @@ public final class JdkLocks {
     }
 
     /**
-     * Returns whether the given class, which takes the lock, itself does the work that is done under the lock. Returns
-     * false if the class holds the lock while it calls application code, as a map may do. In this case, the application
+     * Returns whether the given class does all the work under its lock itself. Returns false if the class may call
+     * application code while it holds the lock, as some maps do. In this case, the application
      * code is slow, and not the class.
      */
     private static boolean isInside(ThreadSnapshot owner, String taker) {

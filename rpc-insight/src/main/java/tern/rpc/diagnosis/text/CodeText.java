@@ -165,7 +165,10 @@ final class CodeText {
         };
     }
 
-    /** Returns the cause for calls that wait for an executor's tasks: the given activity of these tasks. */
+    /**
+     * Returns the cause to report for calls that wait for an executor's tasks. The cause is the given activity, which
+     * the tasks perform.
+     */
     private CauseDescription task(Part part, String executor, TaskSamples tasks) {
         if (part.kind() == Part.Kind.EVENT_LOOP) {
             return BlockedLoops.describe(part, shown(part, tasks), executor);

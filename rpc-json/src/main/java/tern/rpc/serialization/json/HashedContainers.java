@@ -98,7 +98,7 @@ final class HashedContainers extends ValueDeserializerModifier {
 
     /** Determines how a hash table handles keys of one class with equal hash codes. */
     private enum Kind {
-        /** The keys of the class can be ordered, so the hash table arranges keys with equal hash codes in a tree. */
+        /** The class of the keys is comparable, so the hash table can arrange keys with equal hash codes in a tree. */
         ORDERED,
         /**
          * The keys of the class cannot be ordered, so the hash table searches keys with equal hash codes one by one.

@@ -286,8 +286,8 @@ final class Folder<T> implements Session.Listener {
     private void readFailed() {
         if (!closed && !failed.isEmpty()) {
             failed.stream().limit(MAX_IN_FLIGHT).forEach(this::queue);
-            // At most MAX_IN_FLIGHT failed children are read at a time. The next failed children are read after another
-            // pause.
+            // At most MAX_IN_FLIGHT children whose read failed are read again at a time. The others are read again
+            // after another pause.
             retry.failed();
             readMore();
         }

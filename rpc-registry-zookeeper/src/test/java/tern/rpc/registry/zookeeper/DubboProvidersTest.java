@@ -20,7 +20,7 @@ import tern.rpc.registry.dubbo.ApplicationMetadata;
  * discovery and over both protocols.
  */
 @Timeout(180)
-@EnabledForJreRange(max = JRE.JAVA_21) // On later JDKs, Dubbo 3.3.6 finds no JSON library.
+@EnabledForJreRange(max = JRE.JAVA_21) // On JDKs after 21, Dubbo 3.3.6 finds no JSON library.
 class DubboProvidersTest {
 
     private ZooKeeperServer zooKeeper;

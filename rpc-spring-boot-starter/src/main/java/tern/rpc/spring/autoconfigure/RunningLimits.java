@@ -87,7 +87,7 @@ final class RunningLimits {
         }
     }
 
-    /** Replaces the limits that the rules in a registry set. */
+    /** Replaces the current limits from the rules of a registry with the given ones. */
     synchronized void rule(String registry, List<RuledLimit> limits) {
         rules.put(registry, List.copyOf(limits));
         RpcServer running = server.getIfAvailable();

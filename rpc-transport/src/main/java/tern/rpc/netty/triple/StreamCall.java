@@ -102,8 +102,8 @@ final class StreamCall extends ClientCall {
     }
 
     /**
-     * Returns whether the waiting call can move to another connection. This requires that its sender has sent no
-     * message and waits until the stream is opened.
+     * Returns whether the waiting call can move to another connection. It can move if its sender has not sent a message
+     * yet, and still waits for the stream to open.
      */
     boolean mayMove() {
         SendMessage first = unsent.peek();

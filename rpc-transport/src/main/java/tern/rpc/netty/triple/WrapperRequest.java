@@ -94,9 +94,9 @@ final class WrapperRequest {
     }
 
     /**
-     * Returns the exception for a request whose first string does not name a hessian serialization. In a wrapper
-     * message, the string names another serialization. A message from a client's own {@code .proto} file can also begin
-     * with a string. Such a message is recognized because it contains no names of Java types.
+     * Returns the exception for a request whose first string does not name a hessian serialization. There are two
+     * cases: the request is a wrapper message that uses another serialization, or it is a message of a client's own
+     * {@code .proto} file that begins with a string. The second kind contains no names of Java types.
      */
     private RuntimeException unreadable() {
         List<String> types = types();
