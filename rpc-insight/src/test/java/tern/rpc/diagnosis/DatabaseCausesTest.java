@@ -298,6 +298,15 @@ class DatabaseCausesTest {
     }
 
     @Test
+    void insertThatAloneTakesHundredsOfTimesItsUsualTimeWaitsForALock() {
+        String insert = "insert into order_log(order_id, what) values(?, ...)";
+        Diagnosis miss = shop.healthy(statements(READ, 1, insert, 1)).miss(statements(READ, 1, insert, 900));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("ROW LOCK: " + insert);
+        assertThat(first(miss).change().text()).contains("the row that a foreign key of the inserted row refers to");
+    }
+
+    @Test
     void insertThatMayChangeARowWaitsForALockIfItAloneBecameSlow() {
         String merge = "insert into stock values(?, ...) on conflict (id) do update set n=?";
         Diagnosis miss = shop.healthy(statements(READ, 1, merge, 1)).miss(statements(READ, 1, merge, 181));

@@ -39,6 +39,15 @@ final class RowLockText {
     private static final double LOCKED_FACTOR = 20;
 
     /**
+     * An insert is assumed to wait for a lock if it takes more than {@value} times its usual time. Indexes and triggers
+     * slow it down less.
+     */
+    private static final double LOCKED_INSERT_FACTOR = 500;
+
+    /** An insert is assumed to wait for a lock only if it takes at least {@value} times the latency target. */
+    private static final double LOCKED_INSERT_TARGETS = 5;
+
+    /**
      * A statement counts as much quicker than a slow statement if the slow one takes at least {@value} times as long.
      */
     private static final double MUCH_QUICKER = 5;
@@ -82,17 +91,23 @@ final class RowLockText {
 
     /**
      * Returns whether a write statement suddenly became many times slower while all other statements kept their usual
-     * times. Read statements are ignored, because a slow disk or a bad query plan would also slow them down. Inserts
-     * are ignored too, because a row that is not visible yet is rarely locked, so a trigger or an index is just as
-     * likely to be the reason. If the usual times are unknown, the quick executions of the last minutes
+     * times. Read statements are ignored, because a slow disk or a bad query plan would also slow them down. An
+     * insert must be slower by a far greater factor, because a trigger or an index can also slow it down. It waits for
+     * the row that a foreign key refers to, or for another insert with the same key. If the usual times are unknown, the quick executions of the last minutes
      * take their place, and the other statements must be much quicker.
      */
     boolean waitsForLock(String statement, double eachNanos) {
         String lower = statement.toLowerCase(Locale.ROOT);
-        if (!Statements.writes(lower) || Statements.addsRows(lower) || 2 * eachNanos <= evidence.targetNanos()) {
+        if (!Statements.writes(lower) || 2 * eachNanos <= evidence.targetNanos()) {
             return false;
         }
         double usually = operations.usualNamed(Phase.SQL, statement);
+        if (Statements.addsRows(lower)) {
+            return usually > 0
+                    && eachNanos >= LOCKED_INSERT_TARGETS * evidence.targetNanos()
+                    && eachNanos > LOCKED_INSERT_FACTOR * usually
+                    && operations.othersAreAsUsual(Phase.SQL, statement, eachNanos);
+        }
         if (usually <= 0) {
             return QuickExecutions.ofLastMinutes(evidence, statement, eachNanos, LOCKED_FACTOR) >= 0
                     && areOthersQuick(statement, eachNanos);

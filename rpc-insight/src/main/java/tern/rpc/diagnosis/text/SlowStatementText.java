@@ -246,13 +246,21 @@ final class SlowStatementText {
                 text,
                 Change.of(
                         Where.PEER,
-                        "shorten the transaction that holds the row: " + DatabaseLocks.elsewhere(text)
+                        "shorten the transaction that holds the row" + ofOtherTable() + ": "
+                                + DatabaseLocks.elsewhere(text)
                                 + " with an open transaction (PostgreSQL: pg_stat_activity, state idle in transaction;"
                                 + " MySQL and MariaDB: information_schema.innodb_trx); if no session holds it, check the"
                                 + " plan or a trigger of this"
                                 + " statement" + Operations.at(place) + ": "
                                 + text
                                 + "; a different pool size does not help"));
+    }
+
+    /** Returns text about the rows that an insert may wait for; empty for other statements. */
+    private String ofOtherTable() {
+        return Statements.addsRows(text.toLowerCase(Locale.ROOT))
+                ? " (the row that a foreign key of the inserted row refers to, or a row with the same key)"
+                : "";
     }
 
     private @Nullable CauseDescription unchanged() {
