@@ -130,6 +130,12 @@ class ServerErrorsTest {
                         new SQLNonTransientConnectionException("Socket is broken", "HY000"),
                         (Consumer<Shop.Steps>) call -> call.own(1).in(Phase.SQL, "select stock (failed HY000)", 3)),
                 sql(
+                        "PEER FAILS: database: limit of the user reached (42000)",
+                        "MAX_QUERIES_PER_HOUR",
+                        "42000",
+                        "(conn=9) User 'fleet' has exceeded the 'max_queries_per_hour' resource (current value: 250)",
+                        "select price from rate where day = ? (failed 42000)"),
+                sql(
                         "FAILURE: SQLException 22001 of insert user",
                         "make the column longer",
                         "22001",

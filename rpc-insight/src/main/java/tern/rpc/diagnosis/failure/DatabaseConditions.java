@@ -41,6 +41,12 @@ final class DatabaseConditions {
                     "too many connections|max_user_connections|connection slots are reserved|too many clients"
                             + "|maximum number of (?:sessions|processes)",
                     "too many connections"),
+            // MySQL and MariaDB report this under state 42000, which otherwise means a wrong statement. Oracle reports it
+            // with the name of the limit in the user's profile.
+            Condition.of(
+                    NONE,
+                    "has exceeded the '\\w{1,64}' resource|exceeded \\S{1,64} limit on \\S{1,64} usage",
+                    "limit of the user reached"),
             Condition.of(
                     "28...",
                     "access denied for user|password authentication failed|invalid username/password"

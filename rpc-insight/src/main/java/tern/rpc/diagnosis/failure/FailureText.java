@@ -28,7 +28,10 @@ public final class FailureText {
                     "executor shut down",
                     "do not shut down an executor that calls still use, or create it again for the next use"),
             Known.of("Too many open files", "close files and sockets, or raise the limit of open files (ulimit -n)"),
-            Known.of("No space left on device", "free space on the disk"),
+            Known.of(
+                    "No space left on device",
+                    "free space on the disk; if space is free (df), delete small files, because the file system has no"
+                            + " free inodes (df -i) or a quota is used up"),
             Known.of(
                     "Read-only file system",
                     "make the file system writable; the kernel often makes it read-only after a disk failure"),
@@ -202,6 +205,10 @@ public final class FailureText {
             Known.of(
                     "^too many connections",
                     "use fewer connections in the pools of all instances, or raise the limit of %s"),
+            Known.of(
+                    "^limit of the user",
+                    "run fewer statements, or raise the limit that the user of this application has at %s (MySQL and"
+                            + " MariaDB: ALTER USER ... WITH MAX_QUERIES_PER_HOUR; Oracle: the profile of the user)"),
             Known.of("^login refused", "correct the user and the password for %s"),
             Known.of("^starting or shutting down", "find out who stops or restarts %s, and wait until it has started"),
             Known.of("^disk full", "free space on the disk of %s, or let its files grow"),
