@@ -62,7 +62,7 @@ final class CodeText {
     /**
      * Matches the first word of a line of evidence, such as {@code never} or {@code equal}, with the spaces after it.
      */
-    private static final String WORD = "^\\S+\\s+";
+    static final String WORD = "^\\S+\\s+";
 
     private final Evidence evidence;
     private final ExcessTime excess;
@@ -140,18 +140,7 @@ final class CodeText {
                         line);
             case CLASS_INITIALIZATION -> initialization(part, place, line);
             case NATIVE -> code("NATIVE CODE", part.name(), standing(place, line), line);
-            case ELSEWHERE -> {
-                String lost = LostResults.fact(evidence, excess, part);
-                yield code(
-                        "OTHER THREADS",
-                        "asynchronous work",
-                        lost == null
-                                ? "find out what completes the results of asynchronous methods so late"
-                                : "find out why nothing completes the results of asynchronous methods: complete them"
-                                        + " also if code fails (completeExceptionally), and with a timeout (orTimeout): "
-                                        + lost.replaceFirst(WORD, ""),
-                        line);
-            }
+            case ELSEWHERE -> AsynchronousResults.describe(evidence, excess, part, line);
             default -> {
                 String refused = new SkippedOperations(evidence, excess, operations).advice(part);
                 boolean isDiskFull = part.name().contains("No space left on device");
