@@ -3,10 +3,11 @@ package tern.rpc.diagnosis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static tern.rpc.diagnosis.Shop.first;
 
+import java.net.SocketTimeoutException;
 import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
 import java.util.List;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -29,9 +30,14 @@ class HangingWritesTest {
             "update reservation set state = ? where id = ?",
             "insert into damage (text) values (?)");
     private static final String READ = "select id from vehicle where branch = ?";
-    private static final String TIMED_OUT = " (failed 08000)";
+
+    private static final Throwable TIMEOUT =
+            new SQLException("Socket error", "08000", new SocketTimeoutException("Read timed out"));
+    private static final Throwable NO_CONNECTION = new SQLTransientConnectionException(
+            "hikari - Connection is not available, request timed out after 2500ms");
 
     private final Shop shop = new Shop();
+    private final Holders holders = new Holders();
 
     private static Consumer<Shop.Steps> runs(String statement, double millis) {
         return call -> call.in(Phase.JDBC_CONNECTION, "hikari", 0.1).in(Phase.SQL, statement, millis);
@@ -59,24 +65,24 @@ class HangingWritesTest {
                         .counts(0, 0)
                         .settings(List.of())
                         .build(),
-                new Holders()));
+                holders));
     }
 
     /** Serves calls whose writes hang for three seconds, and calls that wait for the pool for as long. */
-    private Diagnosis miss(String suffix, int reads, @Nullable Throwable failure) {
+    private Diagnosis miss(int reads) {
         fullPool();
         for (int second = 0; second < 8; second++) {
             shop.second(() -> {
                 for (int i = 0; i < 6; i++) {
                     String statement = WRITES.get(i % 3);
-                    shop.call("Fleet.book" + i % 3, 0, failure, call -> call.in(Phase.JDBC_CONNECTION, "hikari", 20)
-                            .in(Phase.SQL, statement + suffix, 3_000));
+                    shop.call("Fleet.book" + i % 3, 0, TIMEOUT, call -> call.in(Phase.JDBC_CONNECTION, "hikari", 20)
+                            .in(Phase.SQL, statement, 3_000));
                 }
                 for (int i = 0; i < 20; i++) {
                     shop.call(
                             i % 2 == 0 ? "Fleet.find" : "Fleet.book" + i % 3,
                             0,
-                            new SQLException("Connection is not available", "08001"),
+                            NO_CONNECTION,
                             call -> call.in(Phase.JDBC_CONNECTION, "hikari", 2_500));
                 }
                 for (int i = 0; i < reads; i++) {
@@ -100,14 +106,7 @@ class HangingWritesTest {
     void writesThatHangUntilATimeoutWaitForALockOfAllTablesHoweverFewReadsGetAConnection(int reads) {
         usual();
 
-        isLockOfAllTables(miss("", reads, new SQLException("Socket error", "08000")));
-    }
-
-    @Test
-    void writesThatATimeoutOfTheDriverEndsAsFailuresWaitForALockOfAllTables() {
-        usual();
-
-        isLockOfAllTables(miss(TIMED_OUT, 0, new SQLException("Read timed out", "08000")));
+        isLockOfAllTables(miss(reads));
     }
 
     @Test
@@ -124,7 +123,11 @@ class HangingWritesTest {
         CallLedger[] hanging = new CallLedger[12];
         for (int i = 0; i < hanging.length; i++) {
             Shop.Steps steps = shop.new Steps(0);
-            steps.ledger.enter(Phase.SQL, i % 2 == 0 && !read.isEmpty() ? read : WRITES.get(i % 3));
+            String statement = i % 2 == 0 && !read.isEmpty() ? read : WRITES.get(i % 3);
+            CallLedger before = CallLedger.replace(steps.ledger);
+            holders.taken(shop.now()).begins(statement);
+            CallLedger.replace(before);
+            steps.ledger.enter(Phase.SQL, statement);
             hanging[i] = steps.ledger;
         }
         for (int second = 0; second < 6; second++) {
@@ -143,7 +146,7 @@ class HangingWritesTest {
                     shop.call(
                             i % 2 == 0 ? "Fleet.find" : "Fleet.book" + i % 3,
                             0,
-                            new SQLException("Connection is not available", "08001"),
+                            NO_CONNECTION,
                             call -> call.in(Phase.JDBC_CONNECTION, "hikari", 2_500));
                 }
             });
@@ -172,7 +175,7 @@ class HangingWritesTest {
             });
         }
 
-        Diagnosis miss = miss("", 0, new SQLException("Socket error", "08000"));
+        Diagnosis miss = miss(0);
 
         assertThat(miss.text()).doesNotContain("all tables");
     }
