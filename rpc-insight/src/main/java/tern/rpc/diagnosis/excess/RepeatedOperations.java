@@ -5,12 +5,14 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.EndedCall;
 import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.calls.UsualOperations;
 
 /** Finds the operations that late or failed calls repeat: in a polling loop, after a failure, or after a timeout. */
@@ -27,6 +29,25 @@ public final class RepeatedOperations {
      * enough to count as attempts.
      */
     private static final int MIN_ADDITIONAL_ATTEMPTS = 2;
+
+    /**
+     * If no sample shows the loop, because a task runs it, operations with the same name count as attempts only if
+     * calls run at least {@value} of them on average.
+     */
+    private static final int MIN_ATTEMPTS_OF_TASKS = 10;
+
+    /** The attempts of a task's loop are at least {@value} of all operations of the calls. */
+    private static final double MOSTLY = 0.6;
+
+    /** Calls run at least {@value} times as many operations of the polled kind as usual. */
+    private static final double MANY_MORE = 3;
+
+    private static final double HALF = 0.5;
+
+    /** The minimum and the maximum mean time between two attempts. */
+    private static final double SHORTEST_PACE_NANOS = 2e6;
+
+    private static final double LONGEST_PACE_NANOS = 2e9;
 
     private final ExcessTime excess;
     private final Operations operations;
@@ -62,6 +83,9 @@ public final class RepeatedOperations {
                 }
             }
         }
+        if (sleeping.isEmpty()) {
+            return polledInTasks(part -> part.kind() == Kind.RESULT || part.kind() == Kind.ELSEWHERE);
+        }
         int all = sleeping.size();
         return counts.entrySet().stream()
                 .filter(entry -> areAttempts(entry.getKey().getKey(), entry.getValue(), sleeping))
@@ -77,6 +101,57 @@ public final class RepeatedOperations {
                 .map(entry ->
                         new Polled(entry.getKey().getKey(), entry.getKey().getValue(), (double) entry.getValue() / all))
                 .orElse(null);
+    }
+
+    /**
+     * Returns the operation that the tasks of calls repeat with pauses while the calls wait for the tasks; null if
+     * there is none. No sample has to show the tasks: the ledgers of the calls contain many more operations than usual,
+     * nearly all of them have one name, and most of the wait passes between them.
+     *
+     * @param waits whether the given activity or wait is the wait for the tasks
+     */
+    @Nullable
+    public Polled polledInTasks(Predicate<Part> waits) {
+        Map<Map.Entry<Phase, String>, long[]> sums = new HashMap<>(); // number and time of the operations
+        Map<String, Integer> methods = new HashMap<>();
+        double waited = 0;
+        long all = 0;
+        int calls = 0;
+        for (ExcessTime.Counted counted : excess.accounts) {
+            double ofCall = counted.times().sum(waits);
+            if (ofCall <= 0) {
+                continue;
+            }
+            waited += ofCall;
+            calls++;
+            methods.merge(counted.call().method(), 1, Integer::sum);
+            for (NamedTimes.Entry entry : counted.call().ledger().named()) {
+                if (UsualOperations.COUNTED.contains(entry.kind()) && entry.kind() != Phase.LOGGING) {
+                    long[] sum =
+                            sums.computeIfAbsent(Map.entry(entry.kind(), entry.name()), unknown -> new long[2]);
+                    sum[0] += entry.count();
+                    sum[1] += entry.nanos();
+                    all += entry.count();
+                }
+            }
+        }
+        for (Map.Entry<Map.Entry<Phase, String>, long[]> entry : sums.entrySet()) {
+            Phase phase = entry.getKey().getKey();
+            long attempts = entry.getValue()[0];
+            double pace = waited / Math.max(1, attempts);
+            double usually = operations.usualCount(phase, methods);
+            boolean isPolled = !entry.getKey().getValue().equals(NamedTimes.OTHERS)
+                    && attempts >= (long) MIN_ATTEMPTS_OF_TASKS * calls
+                    && attempts >= MOSTLY * all
+                    && (usually < 0 || attempts >= MANY_MORE * usually * calls)
+                    && entry.getValue()[1] <= HALF * waited
+                    && pace >= SHORTEST_PACE_NANOS
+                    && pace <= LONGEST_PACE_NANOS;
+            if (isPolled) {
+                return new Polled(phase, entry.getKey().getValue(), (double) attempts / calls);
+            }
+        }
+        return null;
     }
 
     /**

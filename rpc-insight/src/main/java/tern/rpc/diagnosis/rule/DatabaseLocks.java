@@ -10,6 +10,8 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.cause.Cause.Change;
 import tern.rpc.diagnosis.cause.Cause.Where;
+import tern.rpc.diagnosis.excess.ExcessTime;
+import tern.rpc.diagnosis.excess.HangingWrites;
 import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.sample.Statements;
@@ -61,8 +63,10 @@ public final class DatabaseLocks {
     private final Operations operations;
     private final Map<String, PoolVerdict> pools;
     private final Map<String, Double> each;
+    private final HangingWrites hanging;
 
-    public DatabaseLocks(Operations operations, Map<String, PoolVerdict> pools) {
+    public DatabaseLocks(ExcessTime excess, Operations operations, Map<String, PoolVerdict> pools) {
+        this.hanging = new HangingWrites(excess, operations);
         this.operations = operations;
         this.pools = pools;
         this.each = operations.each(Phase.SQL);
@@ -77,7 +81,11 @@ public final class DatabaseLocks {
             return Set.of(statement);
         }
         Set<String> locked = lockedWith(statement);
-        return locked.isEmpty() && Statements.isWrite(statement) ? slowWrites(statement) : locked;
+        if (!locked.isEmpty() || !Statements.isWrite(statement)) {
+            return locked;
+        }
+        Set<String> hanging = hangingWith(statement);
+        return hanging.isEmpty() ? slowWrites(statement) : hanging;
     }
 
     /**
@@ -104,6 +112,10 @@ public final class DatabaseLocks {
         if (!locked.isEmpty() && table != null) {
             return locked(statement, table, locked, in);
         }
+        Set<String> hanging = hangingWith(statement);
+        if (!hanging.isEmpty()) {
+            return allTables(statement, hanging, in);
+        }
         Set<String> writes = Statements.isWrite(statement) ? slowWrites(statement) : Set.of();
         String commit = commitIn(writes);
         if (commit != null && !writes.equals(writes(statement))) {
@@ -116,19 +128,7 @@ public final class DatabaseLocks {
                             + " takes the same additional time, because it commits by itself"));
         }
         if (!writes.isEmpty() && writes.stream().allMatch(name -> longer(name) >= HANGING_NANOS)) {
-            return new Found(
-                    "TABLE LOCK",
-                    "all tables",
-                    Change.of(
-                            Where.PEER,
-                            "find the session that lets no other session write, such as a backup (MySQL and MariaDB:"
-                                    + " FLUSH TABLES WITH READ LOCK, LOCK INSTANCE FOR BACKUP; SHOW PROCESSLIST names"
-                                    + " the wait), and end it or run it at another time; if there is none, check the"
-                                    + " database's log disk, whether a disk is full, and replication; waiting: "
-                                    + statement + in + "; a different pool size does not help"),
-                    true,
-                    List.of("waiting  " + writes.size()
-                            + " different write statements of several tables, but no read statement"));
+            return allTables(statement, writes, in);
         }
         return writes.isEmpty()
                 ? null
@@ -140,6 +140,29 @@ public final class DatabaseLocks {
                         false,
                         List.of("all      " + writes.size()
                                 + " different write statements are slower, but no read statement is"));
+    }
+
+    /** Returns the writing statements that hang together with the given one while the database answers reads. */
+    private Set<String> hangingWith(String statement) {
+        Set<String> found = Statements.isWrite(statement) ? hanging.of(OperationNames.store(statement)) : Set.of();
+        return found.contains(statement) ? found : Set.of();
+    }
+
+    private static Found allTables(String statement, Set<String> writes, String in) {
+        return new Found(
+                "TABLE LOCK",
+                "all tables",
+                Change.of(
+                        Where.PEER,
+                        "find the session that lets no other session write, such as a backup (MySQL and MariaDB:"
+                                + " FLUSH TABLES WITH READ LOCK, LOCK INSTANCE FOR BACKUP; SHOW PROCESSLIST names"
+                                + " the wait), and end it or run it at another time; if there is none, check the"
+                                + " database's log disk, whether a disk is full, and replication; waiting: "
+                                + statement + in + "; a different pool size does not help"),
+                true,
+                List.of("waiting  " + writes.size()
+                        + " different write statements of several tables, but no read statement: "
+                        + String.join("; ", writes)));
     }
 
     private Found locked(String statement, String table, Set<String> locked, String in) {

@@ -294,7 +294,7 @@ public final class SymptomRules extends Rule {
             return false;
         }
         Set<String> together =
-                hanging.isEmpty() ? new DatabaseLocks(operations, pools).slowWith(longest.name()) : hanging;
+                hanging.isEmpty() ? new DatabaseLocks(excess, operations, pools).slowWith(longest.name()) : hanging;
         for (Part part : byCause.longestFirst()) {
             if (part.kind() == Kind.SQL && together.contains(part.name())) {
                 byCause.move(part, longest);

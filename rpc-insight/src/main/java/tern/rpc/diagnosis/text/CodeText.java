@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
@@ -46,12 +45,6 @@ final class CodeText {
      * of all calls that run the code are added.
      */
     private static final int MIN_REPEATED = 3;
-
-    /**
-     * Matches Redis commands that take a lock, or that check whether another process holds it, as Spring's cache does
-     * before each access.
-     */
-    private static final Pattern LOCK_COMMANDS = Pattern.compile("^SET|^EXISTS .*[Ll]ock");
 
     /** The kinds of work that take a long time even if no other task occupies the executor. */
     private static final Set<Part.Kind> OUTSIDE = EnumSet.of(Part.Kind.RESOLVER, Part.Kind.FILE, Part.Kind.SOCKET);
@@ -140,7 +133,10 @@ final class CodeText {
                         line);
             case CLASS_INITIALIZATION -> initialization(part, place, line);
             case NATIVE -> code("NATIVE CODE", part.name(), standing(place, line), line);
-            case ELSEWHERE -> AsynchronousResults.describe(evidence, excess, part, line);
+            case ELSEWHERE -> {
+                CauseDescription polling = pollingTask(part, place, line);
+                yield polling != null ? polling : AsynchronousResults.describe(evidence, excess, part, line);
+            }
             default -> {
                 String refused = new SkippedOperations(evidence, excess, operations).advice(part);
                 boolean isDiskFull = part.name().contains("No space left on device");
@@ -222,7 +218,7 @@ final class CodeText {
         RepeatedOperations.Failed failing = repeated.failedIn(part);
         RepeatedOperations.Polled polled = repeated.polledIn(part);
         if (failing == null && polled != null) {
-            return polling(part, polled, place, line);
+            return PollingText.describe(part, polled, place, line);
         }
         if (failing != null) {
             return retry(failing, place, excess.samples.calledIn(part));
@@ -306,26 +302,6 @@ final class CodeText {
                         Change.of(Where.PEER, "find out why " + reason.name() + " fails" + pause),
                         facts);
         };
-    }
-
-    /**
-     * Returns the cause description for code that polls: the code waits for another thread or process by repeating an
-     * operation, with sleeps in between.
-     */
-    private static CauseDescription polling(
-            Part part, RepeatedOperations.Polled polled, String place, @Nullable StackTraceElement line) {
-        String attempts = Math.round(polled.attempts()) + " times " + polled.name() + " per call, in " + place;
-        boolean isLock = polled.phase() == Phase.REDIS
-                && LOCK_COMMANDS.matcher(polled.name()).find();
-        return code(
-                "CODE POLLS",
-                part.name() + " for " + polled.name(),
-                isLock
-                        ? "another client holds this lock in Redis: hold it for less time there, let it expire, or"
-                                + " give up sooner instead of trying " + attempts
-                        : "find out what the code waits for, and why it comes late; wait for a signal (a message, a"
-                                + " callback) instead of trying " + attempts,
-                line);
     }
 
     /**
@@ -439,6 +415,10 @@ final class CodeText {
             facts.add("waits    in " + place);
             return new CauseDescription(full.kind(), full.name(), full.change(), facts);
         }
+        CauseDescription polling = pollingTask(part, place, line);
+        if (polling != null) {
+            return polling;
+        }
         String hint = Hints.result(excess.samples.calledIn(part));
         List<String> unexplained = work.facts(part);
         if (hint.isEmpty() && !unexplained.isEmpty()) {
@@ -478,6 +458,10 @@ final class CodeText {
         facts.addAll(unexplained);
         Stream.of(lost, equal).filter(Objects::nonNull).forEach(facts::add);
         return new CauseDescription(description.kind(), description.name(), description.change(), facts);
+    }
+
+    private @Nullable CauseDescription pollingTask(Part wait, String place, @Nullable StackTraceElement line) {
+        return new PollingText(excess, operations).ofTask(wait, place, line);
     }
 
     private static CauseDescription code(String kind, String name, String change, @Nullable StackTraceElement line) {

@@ -191,7 +191,7 @@ final class SlowStatementText {
 
     /** Returns the description of a lock that several statements wait for; null if there is none. */
     private @Nullable CauseDescription lockedTogether() {
-        DatabaseLocks locks = new DatabaseLocks(operations, pools);
+        DatabaseLocks locks = new DatabaseLocks(excess, operations, pools);
         DatabaseLocks.Found hanging = new LockedTables(evidence, excess).of(text, Operations.at(place));
         DatabaseLocks.Found together = hanging == null ? locks.find(text, Operations.at(place)) : hanging;
         if (together == null) {
