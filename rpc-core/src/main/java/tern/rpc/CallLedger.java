@@ -44,6 +44,7 @@ public final class CallLedger {
     private volatile @Nullable OtherThreads others;
     // Created under the lock on this ledger; null until the first operation is recorded with its name.
     private volatile @Nullable NamedTimes named;
+    private volatile @Nullable LaterResult later;
     private volatile boolean ended;
     private long endedNanos; // the time when the call ended, on the call's clock; written before "ended" is set
 
@@ -294,6 +295,16 @@ public final class CallLedger {
      */
     public boolean isEnded() {
         return whole().ended;
+    }
+
+    /** Records that the call's method has returned before its result was complete. */
+    public void continuesWith(LaterResult result) {
+        later = result;
+    }
+
+    /** Returns the result of a method that returned before its result was complete; null for any other method. */
+    public @Nullable LaterResult laterResult() {
+        return whole().later;
     }
 
     /** Returns the time when the call ended, on the ledger's clock; 0 if the call is still running. */

@@ -1,6 +1,5 @@
 package tern.rpc.server;
 
-import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -25,13 +24,11 @@ public interface MethodBody {
 
     /** Returns a body that calls a Java method on the supplied object. */
     static MethodBody of(Method method, Supplier<?> target) {
-        method.setAccessible(true);
-        return arguments -> {
-            try {
-                return method.invoke(target.get(), arguments);
-            } catch (InvocationTargetException e) {
-                throw e.getCause() == null ? e : e.getCause();
-            }
-        };
+        return new JavaBody(method, target);
+    }
+
+    /** Returns the class of the object on which the method was called; null if it is unknown. */
+    default @Nullable Class<?> type() {
+        return null;
     }
 }

@@ -35,6 +35,12 @@ final class MethodInvoker implements Invoker {
         this.builtIn = builtIn;
     }
 
+    /** Returns the class that contains the method; null if it is unknown. */
+    @Nullable
+    Class<?> type() {
+        return body.type();
+    }
+
     boolean isAsync() {
         return answer.isLater();
     }

@@ -4,6 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.security.Principal;
 import java.util.Objects;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -12,6 +13,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Deadline;
 import tern.rpc.Invocation;
 import tern.rpc.Invoker;
+import tern.rpc.LaterResult;
 import tern.rpc.Metadata;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.MethodType;
@@ -214,11 +216,13 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
             // The call stays in the UNATTRIBUTED phase until another thread completes it.
             ledger.turnTo(Phase.UNATTRIBUTED);
             if (!streams) {
+                ledger.continuesWith(new LaterResult(Objects.requireNonNull(handler).last()::type));
                 workerLeaves();
             }
             if (STATE.compareAndSet(this, RUNNING, LEFT)) {
                 return;
             }
+            resultArrived(null); // it may have arrived before the ledger knew that it would come later
             if (!streams) {
                 workerStays();
             }
@@ -287,6 +291,7 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
      * effect.
      */
     private void end(@Nullable Response response, @Nullable Throwable failure) {
+        resultArrived(failure);
         if (!endRunning()) {
             return; // the call has already ended, for example at its deadline
         }
@@ -296,6 +301,19 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
         ServedStream streamed = stream;
         if (streamed != null) {
             streamed.answered();
+        }
+    }
+
+    /**
+     * Records that the result of an asynchronous method has arrived, possibly after the end of the call. A cancellation
+     * is no result: it follows the end of the call.
+     */
+    private void resultArrived(@Nullable Throwable failure) {
+        ServerContext serving = context;
+        LaterResult later = serving == null ? null : serving.ledger().laterResult();
+        boolean isCancelled = failure != null && ExceptionPolicy.unwrapped(failure) instanceof CancellationException;
+        if (later != null && !isCancelled) {
+            later.complete();
         }
     }
 

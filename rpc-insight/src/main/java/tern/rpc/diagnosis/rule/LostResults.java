@@ -56,7 +56,8 @@ public final class LostResults {
                                 : "methods");
     }
 
-    private static boolean isOvertaken(EndedCall call, Evidence evidence) {
+    /** Returns whether a call to the same method that most likely began later has ended without a failure. */
+    static boolean isOvertaken(EndedCall call, Evidence evidence) {
         Long answered = evidence.answers().of(call.method());
         return answered != null && answered - call.startedNanos() >= LATER * call.tookNanos();
     }

@@ -133,18 +133,7 @@ final class CodeText {
                         line);
             case CLASS_INITIALIZATION -> initialization(part, place, line);
             case NATIVE -> code("NATIVE CODE", part.name(), standing(place, line), line);
-            case ELSEWHERE -> {
-                String lost = LostResults.fact(evidence, excess, part);
-                yield code(
-                        "OTHER THREADS",
-                        "asynchronous work",
-                        lost == null
-                                ? "find out what completes the results of asynchronous methods so late"
-                                : "find out why nothing completes the results of asynchronous methods: complete them"
-                                        + " also if code fails (completeExceptionally), and with a timeout (orTimeout): "
-                                        + lost.replaceFirst(WORD, ""),
-                        line);
-            }
+            case ELSEWHERE -> AsynchronousResults.describe(evidence, excess, part, line);
             default -> {
                 String refused = new SkippedOperations(evidence, excess, operations).advice(part);
                 boolean isDiskFull = part.name().contains("No space left on device");
