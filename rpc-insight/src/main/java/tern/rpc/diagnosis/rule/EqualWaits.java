@@ -1,7 +1,7 @@
 package tern.rpc.diagnosis.rule;
 
 import java.util.Arrays;
-import java.util.Locale;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.EndedCall;
@@ -27,27 +27,59 @@ public final class EqualWaits {
 
     private EqualWaits() {}
 
-    /** Returns the evidence that nearly all of the given waits end after the same time; null if they do not. */
-    public static @Nullable String fact(ExcessTime excess, Part wait) {
-        double[] times = excess.accounts.stream()
-                .filter(counted ->
-                        counted.call().ledger().isEnded() && counted.times().of(wait) > 0)
-                .filter(counted -> 2 * counted.times().of(wait) >= ownNanos(counted.call()))
-                .mapToDouble(counted -> ownNanos(counted.call()))
-                .sorted()
-                .toArray();
+    /**
+     * Waits that take about the same time.
+     *
+     * @param same the number of these waits
+     * @param all the number of all waits
+     * @param nanos the median of all waits
+     * @param areSuccessful whether the waiting calls ended without a failure
+     */
+    public record Equal(int same, int all, double nanos, boolean areSuccessful) {
+
+        /** Returns the number and the time of the waits, for example {@code 9 of 10 waits take about 250 ms}. */
+        public String text() {
+            return same + " of " + all + " waits take about " + Times.millis(nanos) + " ms";
+        }
+    }
+
+    /** Returns the given waits if nearly all of them take about the same time; null if they do not. */
+    public static @Nullable Equal of(ExcessTime excess, Part wait) {
+        List<EndedCall> calls = callsIn(excess, wait);
+        double[] times =
+                calls.stream().mapToDouble(EqualWaits::ownNanos).sorted().toArray();
         double median = times.length == 0 ? 0 : times[times.length / 2];
         long same = Arrays.stream(times)
                 .filter(nanos -> Math.abs(nanos - median) <= SAME * median)
                 .count();
         return times.length < MIN_CALLS || same < NEARLY_ALL * times.length
                 ? null
-                : String.format(
-                        Locale.ROOT,
-                        "equal    %d of %d waits take about %s ms, as if a timeout or a fixed delay ended them",
-                        same,
+                : new Equal(
+                        (int) same,
                         times.length,
-                        Times.millis(median));
+                        median,
+                        calls.stream().allMatch(call -> call.failure() == null));
+    }
+
+    /** Returns the evidence that nearly all of the given waits end after the same time; null if they do not. */
+    public static @Nullable String fact(ExcessTime excess, Part wait) {
+        Equal equal = of(excess, wait);
+        return equal == null ? null : "equal    " + equal.text() + ", as if a timeout or a fixed delay ended them";
+    }
+
+    /** Returns the ended calls that spent most of their time outside of operations in the given wait. */
+    private static List<EndedCall> callsIn(ExcessTime excess, Part wait) {
+        return excess.accounts.stream()
+                .filter(counted ->
+                        counted.call().ledger().isEnded() && counted.times().of(wait) > 0)
+                .filter(counted -> 2 * counted.times().of(wait) >= ownNanos(counted.call()))
+                .map(ExcessTime.Counted::call)
+                .toList();
+    }
+
+    /** Returns the times that ended calls spent outside of operations, mostly in the given wait, in nanoseconds. */
+    static double[] nanosOf(ExcessTime excess, Part wait) {
+        return callsIn(excess, wait).stream().mapToDouble(EqualWaits::ownNanos).toArray();
     }
 
     /**

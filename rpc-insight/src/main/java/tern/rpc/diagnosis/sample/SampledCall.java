@@ -56,12 +56,17 @@ public final class SampledCall {
     private long waitsBefore; // the thread's number of waits up to the last sample
     public int forkedLooks; // the number of samples in which the call's thread ran a task of the common pool
     public int searchingLooks; // the number of samples in which the thread searched for items of its parallel stream
+    /** The waits for sockets between consecutive samples that found the thread at the same wait. */
+    public final SocketWaits socketWaits = new SocketWaits();
+
     // how threads that were found computing ran and waited for a processor shortly after the sample
     final Map<Sample, RunTime> runTimes = new HashMap<>();
     public int resultLooks; // the number of samples in which the call's thread waited for another thread
     // the number of samples in which the call's thread waited for another thread although all measured tasks of the
     // call had ended
     public int unattendedLooks;
+
+    public int untimedLooks; // the number of samples in which the thread waited for a result without a time limit
 
     @Nullable
     public StackTraceElement pinnedAt; // the last line where the call's virtual thread was pinned to its carrier
@@ -178,6 +183,8 @@ public final class SampledCall {
         searchingLooks += ForkJoinWaits.isOne(thread.frames()) ? 1 : 0;
         pinnedAt = PinnedCarriers.isPinned(thread) ? StackReader.first(thread) : pinnedAt;
         looks++;
+        boolean isResult = !list.isEmpty() && list.get(list.size() - 1).part().kind() == Part.Kind.RESULT;
+        untimedLooks += isResult && thread.state() == Thread.State.WAITING ? 1 : 0;
         if (EventLoops.isOne(thread)) {
             loopLooks++;
             eventLoop = thread.name();

@@ -4,9 +4,7 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.OperationNames;
@@ -27,8 +25,8 @@ import tern.rpc.diagnosis.machine.FullDisks;
 import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.rule.AwaitedWork;
 import tern.rpc.diagnosis.rule.BlockedLoops;
-import tern.rpc.diagnosis.rule.EqualWaits;
 import tern.rpc.diagnosis.rule.LostResults;
+import tern.rpc.diagnosis.rule.SteppedWaits;
 import tern.rpc.diagnosis.rule.UnknownExecutors;
 import tern.rpc.diagnosis.sample.ExecutorNames;
 import tern.rpc.diagnosis.sample.SampledCall;
@@ -114,14 +112,9 @@ final class CodeText {
     private CauseDescription describe(Part part, String place, @Nullable StackTraceElement line) {
         return switch (part.kind()) {
             case SLEEP -> sleep(part, place, line);
-            case RESULT -> result(part, place, line);
+            case RESULT -> new ResultText(evidence, excess, operations, executors, work).describe(part, place, line);
             case FILE -> file(part, place, line);
-            case SOCKET ->
-                code(
-                        "SLOW SOCKET",
-                        part.name(),
-                        "check the peer that " + place + " talks to, or set a shorter timeout",
-                        line);
+            case SOCKET -> socket(part, place, line);
             case EVENT_LOOP -> eventLoop(part, place);
             case RESOLVER -> lookup(part, place, line);
             case CLASS_LOADING ->
@@ -337,7 +330,18 @@ final class CodeText {
                 "SLOW NAME LOOKUP",
                 part.name(),
                 "check the DNS resolver of this machine" + (hosts.isEmpty() ? "" : ", which is slow for " + hosts)
-                        + "; the lookups are in " + place,
+                        + "; the lookups are in " + place + SteppedWaits.ofLookups(excess, part),
+                line);
+    }
+
+    private CauseDescription socket(Part part, String place, @Nullable StackTraceElement line) {
+        String stepped = SteppedWaits.change(evidence, excess, part, place, excess.samples.calledIn(part));
+        return code(
+                "SLOW SOCKET",
+                part.name(),
+                stepped == null
+                        ? "check the peer that " + place + " talks to, or set a shorter timeout"
+                        : stepped,
                 line);
     }
 
@@ -403,61 +407,6 @@ final class CodeText {
                                 + "; every use of the class waits until the initializer ends; more threads do not"
                                 + " help"),
                 facts);
-    }
-
-    private CauseDescription result(Part part, String place, @Nullable StackTraceElement line) {
-        if (part.name().startsWith(Part.TASKS_OF)) {
-            return executors.innerTasks(part, line);
-        }
-        CauseDescription full = work.isLost(part) ? null : executors.fullExecutor(part);
-        if (full != null) {
-            List<String> facts = new ArrayList<>(full.facts());
-            facts.add("waits    in " + place);
-            return new CauseDescription(full.kind(), full.name(), full.change(), facts);
-        }
-        CauseDescription polling = pollingTask(part, place, line);
-        if (polling != null) {
-            return polling;
-        }
-        String hint = Hints.result(excess.samples.calledIn(part));
-        List<String> unexplained = work.facts(part);
-        if (hint.isEmpty() && !unexplained.isEmpty()) {
-            hint = "complete this result also if code fails (completeExceptionally, a finally block), and wait for it"
-                    + " with a timeout, or, if a server answers it (Kafka, HTTP), find out why the server"
-                    + " answers slowly: no thread was found that works for it most of the time";
-        }
-        String equal = EqualWaits.fact(excess, part);
-        String lost = LostResults.fact(evidence, excess, part);
-        String completer = evidence.tasks().idleConsumerOf(line);
-        if ((equal != null || lost != null) && hint.isEmpty()) {
-            hint = "find out why nothing completes this result in time: an answer that is dropped or belongs to another"
-                    + " key, a task that fails, or a server that does not answer (Kafka, HTTP; then find out why the"
-                    + " server answers slowly); complete it also if code fails (completeExceptionally, a finally"
-                    + " block)";
-        }
-        String change = hint.isEmpty()
-                ? "find out what completes the result for which code waits in " + place
-                        + ": if it is a task, make tasks shorter or give them more threads; if it is the"
-                        + " answer of a server, as in an asynchronous client (Kafka, HTTP), find out why the server"
-                        + " answers slowly; or do not wait for the result within the call"
-                : hint + ": calls wait in " + place;
-        String failed = work.failedTasks(part);
-        String first =
-                failed == null ? "" : "find out why tasks fail before they complete this result: " + failed + "; ";
-        String never = lost != null
-                ? "; these results probably never come, so wait for them with a timeout: " + lost.replaceFirst(WORD, "")
-                : equal != null
-                        ? "; if the wait has a timeout, the result probably never comes: "
-                                + equal.replaceFirst(WORD, "")
-                        : "";
-        String ended = never.isEmpty() || completer == null
-                ? never
-                : never + "; " + completer + " probably completes such results, but is idle";
-        CauseDescription description = code("WAITS FOR A RESULT", part.name(), first + change + ended, line);
-        List<String> facts = new ArrayList<>(description.facts());
-        facts.addAll(unexplained);
-        Stream.of(lost, equal).filter(Objects::nonNull).forEach(facts::add);
-        return new CauseDescription(description.kind(), description.name(), description.change(), facts);
     }
 
     private @Nullable CauseDescription pollingTask(Part wait, String place, @Nullable StackTraceElement line) {
