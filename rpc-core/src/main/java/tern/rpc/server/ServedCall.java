@@ -216,7 +216,8 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
             // The call stays in the UNATTRIBUTED phase until another thread completes it.
             ledger.turnTo(Phase.UNATTRIBUTED);
             if (!streams) {
-                ledger.continuesWith(new LaterResult(Objects.requireNonNull(handler).last()::type));
+                ledger.continuesWith(
+                        new LaterResult(Objects.requireNonNull(handler).last()::type));
                 workerLeaves();
             }
             if (STATE.compareAndSet(this, RUNNING, LEFT)) {

@@ -47,8 +47,7 @@ class DelayedResultsTest {
 
     @Test
     void schedulerOfTheWaitingClassIsNamedIfAllWaitsTakeTheSameTime() {
-        Cause first = first(
-                new SampledCalls().calls("Desk.score", Phase.OWN, 250, DelayedResultsTest::waitsForBatch));
+        Cause first = first(new SampledCalls().calls("Desk.score", Phase.OWN, 250, DelayedResultsTest::waitsForBatch));
 
         assertThat(DiagnosisText.title(first)).isEqualTo("WAITS FOR A RESULT: Batches.score");
         assertThat(first.change().text())

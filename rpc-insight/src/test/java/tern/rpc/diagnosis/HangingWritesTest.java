@@ -33,8 +33,8 @@ class HangingWritesTest {
 
     private static final Throwable TIMEOUT =
             new SQLException("Socket error", "08000", new SocketTimeoutException("Read timed out"));
-    private static final Throwable NO_CONNECTION = new SQLTransientConnectionException(
-            "hikari - Connection is not available, request timed out after 2500ms");
+    private static final Throwable NO_CONNECTION =
+            new SQLTransientConnectionException("hikari - Connection is not available, request timed out after 2500ms");
 
     private final Shop shop = new Shop();
     private final Holders holders = new Holders();
@@ -75,8 +75,11 @@ class HangingWritesTest {
             shop.second(() -> {
                 for (int i = 0; i < 6; i++) {
                     String statement = WRITES.get(i % 3);
-                    shop.call("Fleet.book" + i % 3, 0, TIMEOUT, call -> call.in(Phase.JDBC_CONNECTION, "hikari", 20)
-                            .in(Phase.SQL, statement, 3_000));
+                    shop.call(
+                            "Fleet.book" + i % 3,
+                            0,
+                            TIMEOUT,
+                            call -> call.in(Phase.JDBC_CONNECTION, "hikari", 20).in(Phase.SQL, statement, 3_000));
                 }
                 for (int i = 0; i < 20; i++) {
                     shop.call(
@@ -86,8 +89,11 @@ class HangingWritesTest {
                             call -> call.in(Phase.JDBC_CONNECTION, "hikari", 2_500));
                 }
                 for (int i = 0; i < reads; i++) {
-                    shop.call("Fleet.find", 0, call -> call.in(Phase.JDBC_CONNECTION, "hikari", 2_500)
-                            .in(Phase.SQL, READ, 2));
+                    shop.call(
+                            "Fleet.find",
+                            0,
+                            call -> call.in(Phase.JDBC_CONNECTION, "hikari", 2_500)
+                                    .in(Phase.SQL, READ, 2));
                 }
             });
         }

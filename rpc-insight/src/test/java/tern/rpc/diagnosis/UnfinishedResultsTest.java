@@ -97,8 +97,7 @@ class UnfinishedResultsTest {
 
     @Test
     void resultOfACallWhoseCallerHasLeftIsNeverCompleted() {
-        RpcException gone =
-                new RpcException(StatusCode.CANCELLED, "InvoiceService/invoice: the caller is gone");
+        RpcException gone = new RpcException(StatusCode.CANCELLED, "InvoiceService/invoice: the caller is gone");
 
         Cause first = firstCause(() -> {
             endWithoutResult(gone);

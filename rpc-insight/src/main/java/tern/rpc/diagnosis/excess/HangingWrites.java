@@ -63,8 +63,10 @@ public final class HangingWrites {
 
     /** Returns whether writing statements of any data source hang although the database answers reading statements. */
     boolean isAny(Set<String> statements) {
-        return statements.stream().map(OperationNames::store).distinct().anyMatch(store -> !of(store)
-                .isEmpty());
+        return statements.stream()
+                .map(OperationNames::store)
+                .distinct()
+                .anyMatch(store -> !of(store).isEmpty());
     }
 
     /**
@@ -94,8 +96,7 @@ public final class HangingWrites {
      */
     private static boolean isLogSlow(Set<String> hanging, Set<String> writes) {
         return !hanging.equals(writes)
-                && hanging.stream()
-                        .anyMatch(name -> StoreNames.without(name).equals(COMMIT));
+                && hanging.stream().anyMatch(name -> StoreNames.without(name).equals(COMMIT));
     }
 
     private Map<String, Executions> executions(String store) {
@@ -112,8 +113,8 @@ public final class HangingWrites {
                 // A statement that ends early with an error does not show how long it would have taken.
                 boolean isShortFailure = OperationNames.isFailing(part.name()) && nanos < HANGING_NANOS;
                 if (isNamed && !isShortFailure && !NamedTimes.isRollback(part.name())) {
-                    Executions one = all.computeIfAbsent(
-                            OperationNames.withoutStatus(part.name()), name -> new Executions());
+                    Executions one =
+                            all.computeIfAbsent(OperationNames.withoutStatus(part.name()), name -> new Executions());
                     one.count += Math.max(1, count(ledger, part.name()));
                     one.nanos += nanos;
                 }
@@ -149,9 +150,8 @@ public final class HangingWrites {
                 .mapToDouble(name -> longer(name, all.get(name)))
                 .min()
                 .orElse(0);
-        Set<String> reads = all.keySet().stream()
-                .filter(name -> !Statements.isWrite(name))
-                .collect(Collectors.toSet());
+        Set<String> reads =
+                all.keySet().stream().filter(name -> !Statements.isWrite(name)).collect(Collectors.toSet());
         boolean areQuick = reads.stream().allMatch(name -> longer(name, all.get(name)) <= LITTLE * smallest);
         if (!areQuick) {
             return false;

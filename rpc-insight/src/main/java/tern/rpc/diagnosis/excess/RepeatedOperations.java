@@ -127,8 +127,7 @@ public final class RepeatedOperations {
             methods.merge(counted.call().method(), 1, Integer::sum);
             for (NamedTimes.Entry entry : counted.call().ledger().named()) {
                 if (UsualOperations.COUNTED.contains(entry.kind()) && entry.kind() != Phase.LOGGING) {
-                    long[] sum =
-                            sums.computeIfAbsent(Map.entry(entry.kind(), entry.name()), unknown -> new long[2]);
+                    long[] sum = sums.computeIfAbsent(Map.entry(entry.kind(), entry.name()), unknown -> new long[2]);
                     sum[0] += entry.count();
                     sum[1] += entry.nanos();
                     all += entry.count();

@@ -41,7 +41,8 @@ final class DatabaseConditions {
                     "too many connections|max_user_connections|connection slots are reserved|too many clients"
                             + "|maximum number of (?:sessions|processes)",
                     "too many connections"),
-            // MySQL and MariaDB report this under state 42000, which otherwise means a wrong statement. Oracle reports it
+            // MySQL and MariaDB report this under state 42000, which otherwise means a wrong statement. Oracle reports
+            // it
             // with the name of the limit in the user's profile.
             Condition.of(
                     NONE,

@@ -54,11 +54,7 @@ public final class EqualWaits {
                 .count();
         return times.length < MIN_CALLS || same < NEARLY_ALL * times.length
                 ? null
-                : new Equal(
-                        (int) same,
-                        times.length,
-                        median,
-                        calls.stream().allMatch(call -> call.failure() == null));
+                : new Equal((int) same, times.length, median, calls.stream().allMatch(call -> call.failure() == null));
     }
 
     /** Returns the evidence that nearly all of the given waits end after the same time; null if they do not. */

@@ -11,7 +11,6 @@ import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.stack.ThreadSnapshot;
-import tern.rpc.pool.ApplicationCode;
 
 /**
  * Finds timers whose tasks may complete awaited results, such as a scheduler that sends a batch after a fixed delay.

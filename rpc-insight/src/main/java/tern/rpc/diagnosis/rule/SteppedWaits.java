@@ -140,7 +140,8 @@ public final class SteppedWaits {
     /** Returns an addition to the advice for host name lookups whose time shows that a DNS server does not answer. */
     public static String ofLookups(ExcessTime excess, Part lookup) {
         double[] times = excess.accounts.stream()
-                .filter(counted -> 2 * counted.times().of(lookup) >= counted.call().tookNanos())
+                .filter(counted ->
+                        2 * counted.times().of(lookup) >= counted.call().tookNanos())
                 .filter(counted -> counted.call().ledger().isEnded())
                 .mapToDouble(counted -> counted.call().tookNanos())
                 .toArray();

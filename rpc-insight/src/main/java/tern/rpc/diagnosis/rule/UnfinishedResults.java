@@ -43,7 +43,8 @@ public record UnfinishedResults(String method, @Nullable String place, boolean i
     /** Returns the results that are never completed although calls wait for them; null if there are none. */
     public static @Nullable UnfinishedResults of(Evidence evidence, ExcessTime excess, Part wait) {
         List<EndedCall> waiting = excess.accounts.stream()
-                .filter(counted -> 2 * counted.times().of(wait) >= counted.call().tookNanos())
+                .filter(counted ->
+                        2 * counted.times().of(wait) >= counted.call().tookNanos())
                 .map(ExcessTime.Counted::call)
                 .filter(call -> call.ledger().laterResult() != null && call.tookNanos() > evidence.targetNanos())
                 .toList();
@@ -63,8 +64,7 @@ public record UnfinishedResults(String method, @Nullable String place, boolean i
                 .mapToLong(EndedCall::endedNanos)
                 .reduce((one, other) -> one - other > 0 ? one : other)
                 .orElse(0);
-        double shortest =
-                missing.stream().mapToLong(EndedCall::tookNanos).min().orElse(0);
+        double shortest = missing.stream().mapToLong(EndedCall::tookNanos).min().orElse(0);
         boolean isAnyLate = Stream.concat(calls.stream(), evidence.earlier().stream())
                 .filter(call -> call.method().equals(method))
                 .anyMatch(call -> isLate(call, shortest));
@@ -99,8 +99,7 @@ public record UnfinishedResults(String method, @Nullable String place, boolean i
 
     private static String fact(List<EndedCall> missing, int late) {
         long ended = missing.stream().filter(call -> call.ledger().isEnded()).count();
-        double longest =
-                missing.stream().mapToLong(EndedCall::tookNanos).max().orElse(0);
+        double longest = missing.stream().mapToLong(EndedCall::tookNanos).max().orElse(0);
         return String.format(
                 Locale.ROOT,
                 "never    %d of %d late calls got no result: %s; no result arrived late, and no thread works for them",
@@ -110,7 +109,8 @@ public record UnfinishedResults(String method, @Nullable String place, boolean i
                         ? "they ended after up to " + Times.millis(longest) + " ms, when their callers gave up"
                         : ended == 0
                                 ? "they have waited for up to " + Times.millis(longest) + " ms"
-                                : ended + " of them ended when their callers gave up, and the others still wait, for up to "
+                                : ended
+                                        + " of them ended when their callers gave up, and the others still wait, for up to "
                                         + Times.millis(longest) + " ms");
     }
 

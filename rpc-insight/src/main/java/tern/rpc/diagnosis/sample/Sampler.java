@@ -112,7 +112,8 @@ public final class Sampler {
                 SampledCall known = samples.get(worker.call().ledger());
                 if (known != null) {
                     code.add(known, worker, sample, runQueue);
-                    known.socketWaits.add(sample, () -> runQueue.of(worker.work().thread()));
+                    known.socketWaits.add(
+                            sample, () -> runQueue.of(worker.work().thread()));
                     known.addSleeps(sample.part(), sample.part().kind() == Part.Kind.SLEEP ? waits(thread) : -1);
                     known.addStack(worker.phase(), thread, isCommonPoolFull);
                     waits |= known.forkedLooks > 0;

@@ -55,8 +55,6 @@ final class AsynchronousResults {
                                         : " in some calls, while other calls get their results")
                                 + "; also set a timeout for it (orTimeout): "
                                 + results.fact().replaceFirst(CodeText.WORD, "")),
-                place == null
-                        ? List.of(results.fact())
-                        : List.of("code     " + place, results.fact()));
+                place == null ? List.of(results.fact()) : List.of("code     " + place, results.fact()));
     }
 }

@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Times;
@@ -25,7 +24,6 @@ import tern.rpc.diagnosis.machine.FullDisks;
 import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.rule.AwaitedWork;
 import tern.rpc.diagnosis.rule.BlockedLoops;
-import tern.rpc.diagnosis.rule.LostResults;
 import tern.rpc.diagnosis.rule.SteppedWaits;
 import tern.rpc.diagnosis.rule.UnknownExecutors;
 import tern.rpc.diagnosis.sample.ExecutorNames;
@@ -339,9 +337,7 @@ final class CodeText {
         return code(
                 "SLOW SOCKET",
                 part.name(),
-                stepped == null
-                        ? "check the peer that " + place + " talks to, or set a shorter timeout"
-                        : stepped,
+                stepped == null ? "check the peer that " + place + " talks to, or set a shorter timeout" : stepped,
                 line);
     }
 

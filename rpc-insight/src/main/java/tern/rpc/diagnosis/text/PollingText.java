@@ -78,7 +78,8 @@ final class PollingText {
     }
 
     private static String advice(RepeatedOperations.Polled polled) {
-        if (polled.phase() == Phase.REDIS && LOCK_COMMANDS.matcher(polled.name()).find()) {
+        if (polled.phase() == Phase.REDIS
+                && LOCK_COMMANDS.matcher(polled.name()).find()) {
             return "another client holds this lock in Redis: hold it for less time there, let it expire, delete its key"
                     + " if its holder no longer runs (GET shows the holder, PTTL the rest of its life), or give up"
                     + " sooner instead of trying ";

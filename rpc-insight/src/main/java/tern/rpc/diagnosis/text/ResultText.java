@@ -32,8 +32,7 @@ final class ResultText {
     private final ExecutorText executors;
     private final AwaitedWork work;
 
-    ResultText(
-            Evidence evidence, ExcessTime excess, Operations operations, ExecutorText executors, AwaitedWork work) {
+    ResultText(Evidence evidence, ExcessTime excess, Operations operations, ExecutorText executors, AwaitedWork work) {
         this.evidence = evidence;
         this.excess = excess;
         this.operations = operations;
@@ -107,17 +106,16 @@ final class ResultText {
                             : "; if the wait itself has this time limit and the code goes on without the result, find"
                                     + " out why nothing completes it");
         }
-        return equal == null && timer != null && timer.isMethod() && Hints.result(called).isEmpty()
+        return equal == null
+                        && timer != null
+                        && timer.isMethod()
+                        && Hints.result(called).isEmpty()
                 ? timer.change() + ", if it completes this result: " + waits
                 : null;
     }
 
     private String change(
-            Part part,
-            String place,
-            @Nullable String equal,
-            @Nullable String lost,
-            List<String> unexplained) {
+            Part part, String place, @Nullable String equal, @Nullable String lost, List<String> unexplained) {
         String hint = Hints.result(excess.samples.calledIn(part));
         if (hint.isEmpty() && !unexplained.isEmpty()) {
             hint = "complete this result also if code fails (completeExceptionally, a finally block), and wait for it"
@@ -141,7 +139,8 @@ final class ResultText {
     /** Returns text about results that probably never come, preceded by a separator; empty if they may come. */
     private String ended(@Nullable String equal, @Nullable String lost, @Nullable StackTraceElement line) {
         String never = lost != null
-                ? "; these results probably never come, so wait for them with a timeout: " + lost.replaceFirst(CodeText.WORD, "")
+                ? "; these results probably never come, so wait for them with a timeout: "
+                        + lost.replaceFirst(CodeText.WORD, "")
                 : equal != null
                         ? "; if the wait has a timeout, the result probably never comes: "
                                 + equal.replaceFirst(CodeText.WORD, "")
