@@ -126,7 +126,8 @@ public final class UnreadableAnswers {
         return "find out why " + peer + " " + failure
                 + (failure.contains("Exception)") ? ", which is no valid JSON" : "")
                 + ": the client cannot read it; it may be a maintenance, login or error page, of the peer or of a proxy in"
-                + " between, or the address is wrong; let the peer answer with the expected content type, or such pages with an error status";
+                + " between, or the address is wrong; let the peer answer with the expected content type, or send such"
+                + " pages with an error status";
     }
 
     private static boolean isOfAnswer(EndedCall call, List<Throwable> chain) {
