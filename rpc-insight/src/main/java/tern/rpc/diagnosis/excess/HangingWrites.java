@@ -1,6 +1,7 @@
 package tern.rpc.diagnosis.excess;
 
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -81,7 +82,7 @@ public final class HangingWrites {
                 .filter(name -> Statements.isWrite(name) && operations.usualNamed(Phase.SQL, name) > 0)
                 .collect(Collectors.toCollection(TreeSet::new));
         Set<String> hanging = writes.stream()
-                .filter(name -> hangs(name, all.get(name)))
+                .filter(name -> hangs(name, Objects.requireNonNull(all.get(name))))
                 .collect(Collectors.toCollection(TreeSet::new));
         long tables = hanging.stream().map(HangingWrites::tableOf).distinct().count();
         boolean areMost = hanging.size() >= MIN_STATEMENTS && 2 * hanging.size() > writes.size();
@@ -147,16 +148,16 @@ public final class HangingWrites {
      */
     private boolean areReadsQuick(String store, Map<String, Executions> all, Set<String> hanging) {
         double smallest = hanging.stream()
-                .mapToDouble(name -> longer(name, all.get(name)))
+                .mapToDouble(name -> longer(name, Objects.requireNonNull(all.get(name))))
                 .min()
                 .orElse(0);
         Set<String> reads =
                 all.keySet().stream().filter(name -> !Statements.isWrite(name)).collect(Collectors.toSet());
-        boolean areQuick = reads.stream().allMatch(name -> longer(name, all.get(name)) <= LITTLE * smallest);
+        boolean areQuick = reads.stream().allMatch(name -> longer(name, Objects.requireNonNull(all.get(name))) <= LITTLE * smallest);
         if (!areQuick) {
             return false;
         }
-        int executed = hanging.stream().mapToInt(name -> all.get(name).count).sum();
+        int executed = hanging.stream().mapToInt(name -> Objects.requireNonNull(all.get(name)).count).sum();
         boolean isAnyKnown = reads.stream().anyMatch(name -> operations.usualNamed(Phase.SQL, name) > 0);
         return isAnyKnown || Math.pow(1 - shareOfReaders(store), executed) <= UNLIKELY;
     }

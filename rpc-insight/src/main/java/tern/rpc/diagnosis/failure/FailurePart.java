@@ -360,8 +360,15 @@ public final class FailurePart {
             }
             if (isOfNetwork(one)) {
                 String connecting = Exceptions.whileConnecting(chain, i);
-                return failing(FailedPeer.name(call, chain), connecting == null ? Exceptions.text(one) : connecting);
+                String tls = one instanceof SSLException ? TlsFailures.of(chain) : null;
+                String known = tls != null ? tls : connecting;
+                return failing(FailedPeer.name(call, chain), known == null ? Exceptions.text(one) : known);
             }
+        }
+        String unreadable = UnreadableAnswers.of(call, chain);
+        if (unreadable != null) {
+            String exchange = UnreadableAnswers.exchange(call, chain);
+            return failing(exchange == null ? FailedPeer.name(call, chain) : exchange, unreadable);
         }
         for (Throwable one : chain) {
             String answer = ClientFailures.of(one, FailedPeer.isOfHttp(one));

@@ -298,6 +298,13 @@ public final class FailureText {
                     + " signal), overloaded or unreachable; read its log, and its diagnosis if it has one; then check"
                     + " the network to it";
         }
+        if (UnreadableAnswers.is(failure)) {
+            return UnreadableAnswers.advice(peer, failure);
+        }
+        String tls = TlsFailures.advice(peer, failure);
+        if (tls != null) {
+            return tls;
+        }
         for (Known known : OF_PEERS) {
             if (known.text.matcher(failure).find()) {
                 String target = failure.equals("Connection refused") ? address(peer) : peer;
@@ -320,8 +327,10 @@ public final class FailureText {
      */
     public static boolean isSpecific(String failure) {
         return !failure.equals(Part.NOT_ACCEPTED)
-                && OF_PEERS.stream()
-                        .anyMatch(known -> known.text.matcher(failure).find());
+                && (UnreadableAnswers.is(failure)
+                        || TlsFailures.advice("", failure) != null
+                        || OF_PEERS.stream()
+                                .anyMatch(known -> known.text.matcher(failure).find()));
     }
 
     /**

@@ -78,12 +78,12 @@ public final class SteppedWaits {
                             + " ms end when the lost request is sent again after 1, 3 or 7 s"
                     : null;
         }
-        String acks = delayedAcks(evidence, excess, wait, times, place);
+        String acks = delayedAcks(evidence, excess, wait, place);
         return acks != null ? acks : lostSegments(evidence, times, place);
     }
 
     private static @Nullable String delayedAcks(
-            Evidence evidence, ExcessTime excess, Part wait, double[] times, String place) {
+            Evidence evidence, ExcessTime excess, Part wait, String place) {
         List<SocketWaits.Pair> pairs = excess.accounts.stream()
                 .map(counted -> evidence.samples().get(counted.call().ledger()))
                 .flatMap(call -> call == null ? Stream.empty() : pairsOf(call, wait))

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.cause.Cause.Change;
 import tern.rpc.diagnosis.cause.Cause.Where;
@@ -13,6 +14,7 @@ import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.failure.FailurePart;
 import tern.rpc.diagnosis.failure.FailureText;
 import tern.rpc.diagnosis.failure.ProviderLimits;
+import tern.rpc.diagnosis.failure.UnreadableAnswers;
 import tern.rpc.diagnosis.peer.FailedProviders;
 
 /** Creates the cause descriptions for other processes that fail. */
@@ -48,6 +50,17 @@ final class FailedPeerText {
                 .orElse("");
     }
 
+    /** Returns the line of application code that read the answer; null if it is unknown. */
+    private @Nullable String readIn(Part part) {
+        return excess.accounts.stream()
+                .map(ExcessTime.Counted::call)
+                .filter(call -> FailedProviders.isOf(part, FailurePart.of(call)))
+                .map(FailurePart::placeOf)
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(null);
+    }
+
     /** Returns the addresses of the providers that fail for the given reason. */
     private String failingProviders(Part part) {
         Set<String> addresses = new TreeSet<>();
@@ -70,6 +83,11 @@ final class FailedPeerText {
         List<String> facts = new ArrayList<>();
         if (failed > 0) {
             facts.add("failed   " + failed + " of " + excess.accounts.size() + " recorded calls for this reason");
+        }
+        String failure = part.name().substring(part.name().lastIndexOf(": ") + 2);
+        String place = UnreadableAnswers.is(failure) ? readIn(part) : null;
+        if (place != null) {
+            facts.add("read     in " + place);
         }
         if (FailedProviders.isOfSeveral(part)) {
             facts.add("all      fail alike: " + failingProviders(part));
