@@ -6,6 +6,7 @@ import static tern.rpc.diagnosis.Shop.first;
 import java.net.SocketTimeoutException;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
+import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
@@ -63,6 +64,7 @@ class HangingWritesTest {
                 () -> PoolSnapshot.builder("hikari", PoolKind.JDBC, 12)
                         .now(12, 0, 70)
                         .counts(0, 0)
+                        .sums(Duration.ZERO, Duration.ZERO)
                         .settings(List.of())
                         .build(),
                 holders));
@@ -133,7 +135,7 @@ class HangingWritesTest {
             CallLedger before = CallLedger.replace(steps.ledger);
             holders.taken(shop.now()).begins(statement);
             CallLedger.replace(before);
-            steps.ledger.enter(Phase.SQL, statement);
+            steps.in(Phase.JDBC_CONNECTION, "hikari", 1).ledger.enter(Phase.SQL, statement);
             hanging[i] = steps.ledger;
         }
         for (int second = 0; second < 6; second++) {

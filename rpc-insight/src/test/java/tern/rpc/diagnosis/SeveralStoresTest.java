@@ -188,6 +188,20 @@ class SeveralStoresTest {
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW REDIS: every command of sessions");
     }
 
+    /** The commands of the slow client are not sent, or are sent late. The server itself answers at once. */
+    @Test
+    void redisThatAnswersAnotherClientOfTheProcessQuicklyIsNotSlow() {
+        shop.servers.put("cache", "redis:6379");
+        shop.servers.put("sessions", "redis:6379");
+
+        Diagnosis miss = shop.healthy(redis(1, 1)).miss(redis(1, 400));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW REDIS: connection of sessions");
+        assertThat(first(miss).change().text())
+                .contains("the Redis server is not slow, because it answers cache of this process quickly")
+                .contains("setAutoFlushCommands(false)");
+    }
+
     private static Consumer<Shop.Steps> redis(double onCache, double onSessions) {
         return operations(
                 Phase.REDIS,

@@ -89,7 +89,7 @@ final class PoolRules extends Rule {
             }
             Kind operation = operationOf(verdict);
             boolean slow = verdict.reason() == PoolVerdict.Reason.SLOW_TO_USE;
-            boolean full = slow || verdict.reason() == PoolVerdict.Reason.TOO_SMALL;
+            boolean full = slow || verdict.reason() == PoolVerdict.Reason.TOO_SMALL || isStuck(verdict);
             // The mean time for which connections are used includes only completed uses. They may be as short as usual
             // while other calls hang and keep their connections.
             Phase used = operation == null ? Phase.SQL : Operations.phase(operation);
@@ -315,6 +315,18 @@ final class PoolRules extends Rule {
     }
 
     /**
+     * Returns whether all connections of a client are in use and none was taken in the observed period, although at
+     * this moment no call waits for one.
+     */
+    private static boolean isStuck(PoolVerdict verdict) {
+        ObservedPool pool = verdict.pool();
+        return verdict.reason() == PoolVerdict.Reason.UNKNOWN
+                && operationOf(verdict) != null
+                && pool.since().taken() == 0
+                && pool.now().active() >= pool.now().effectiveMax();
+    }
+
+    /**
      * Returns whether connections of a client are lost: calls wait for a connection, but none was taken in the observed
      * period, and no thread was found using one. Returns false for reactive clients, whose pools have no settings:
      * streams may keep their connections without a thread.
@@ -334,7 +346,9 @@ final class PoolRules extends Rule {
     private double inUse(ObservedPool pool) {
         return pool.holdNanos() >= 0
                 ? pool.since().taken() / evidence.seconds() * pool.holdNanos() / 1e9
-                : pool.now().waiting() > 0 ? pool.now().active() : -1;
+                : pool.now().waiting() > 0 || pool.since().taken() == 0
+                        ? pool.now().active()
+                        : -1;
     }
 
     /** Returns the number of running calls that are running an operation of the given kind; 0 if the kind is null. */

@@ -212,7 +212,11 @@ final class SilentStores {
                 return false;
             }
             opens &= switch (pool.reason()) {
-                case OPENING, CHECKING, UNKNOWN -> true;
+                case OPENING, CHECKING -> true;
+                // The connections of a full pool are in use. If no call uses them, they are lost.
+                case UNKNOWN ->
+                    store != Kind.REDIS
+                            || pool.pool().now().active() < pool.pool().now().effectiveMax();
                 default -> false;
             };
             size = Math.min(size, Math.max(1, pool.pool().now().effectiveMax()));

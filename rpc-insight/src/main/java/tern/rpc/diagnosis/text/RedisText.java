@@ -140,8 +140,12 @@ final class RedisText {
     private @Nullable CauseDescription server(Part part, List<String> facts) {
         String server = OperationNames.storeOfAll(part);
         if (server != null) {
-            facts.add("all      " + operations.allSlowerOf(Kind.REDIS, server).size()
-                    + " different commands to this server are slower");
+            Set<String> ofServer = operations.allSlowerOf(Kind.REDIS, server);
+            facts.add("all      " + ofServer.size() + " different commands to this server are slower");
+            CauseDescription connection = new QuickClients(excess, operations).describe(server, ofServer, facts);
+            if (connection != null) {
+                return connection;
+            }
             return new CauseDescription(
                     "SLOW REDIS",
                     "every command of " + server,
@@ -159,8 +163,20 @@ final class RedisText {
         return new CauseDescription(
                 "SLOW REDIS",
                 all.isEmpty() ? "several commands" : "every command",
-                servers.change("Redis server", part, "", SLOW_REDIS),
+                servers.change("Redis server", part, "", SLOW_REDIS + unsent()),
                 facts);
+    }
+
+    /**
+     * Returns text about commands that a shared connection does not send; an empty string if the application has a
+     * Redis pool.
+     */
+    private String unsent() {
+        boolean isShared =
+                evidence.pools().stream().noneMatch(pool -> pool.now().kind() == PoolKind.REDIS);
+        return isShared
+                ? "; if it answers other clients quickly, look for " + QuickClients.UNSENT
+                : "";
     }
 
     /**
