@@ -26,7 +26,6 @@ import tern.rpc.diagnosis.machine.FullDisks;
 import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.rule.AwaitedWork;
 import tern.rpc.diagnosis.rule.BlockedLoops;
-import tern.rpc.diagnosis.rule.LostResults;
 import tern.rpc.diagnosis.rule.SteppedWaits;
 import tern.rpc.diagnosis.rule.UnknownExecutors;
 import tern.rpc.diagnosis.sample.ExecutorNames;
