@@ -97,4 +97,25 @@ class DelayedResultsTest {
 
         assertThat(first.change().text()).doesNotContain("Batches.clock");
     }
+
+    @Test
+    void resultsOfAsynchronousMethodsThatAlwaysTakeTheSameTimeHaveAFixedDelay() {
+        Cause first = first(new SampledCalls().calls("Desk.issue", Phase.UNATTRIBUTED, 300, call -> {}));
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("OTHER THREADS: asynchronous work");
+        assertThat(first.change().text())
+                .startsWith("shorten the fixed delay after which the result of Desk.issue is completed")
+                .contains("completeOnTimeout")
+                .contains("20 of 20 waits take about 300 ms and end without a failure");
+        assertThat(first.evidence()).anyMatch(line -> line.startsWith("equal    20 of 20 waits take about 300 ms"));
+    }
+
+    @Test
+    void resultsOfAsynchronousMethodsThatTakeDifferentTimesHaveNoFixedDelay() {
+        Cause first = first(new SampledCalls()
+                .calls("Desk.issue", Phase.UNATTRIBUTED, 300, call -> {})
+                .calls("Desk.issue", Phase.UNATTRIBUTED, 380, call -> {}));
+
+        assertThat(first.change().text()).doesNotContain("fixed delay");
+    }
 }

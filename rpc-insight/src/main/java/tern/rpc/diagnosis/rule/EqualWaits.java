@@ -47,7 +47,7 @@ public final class EqualWaits {
     public static @Nullable Equal of(ExcessTime excess, Part wait) {
         List<EndedCall> calls = callsIn(excess, wait);
         double[] times =
-                calls.stream().mapToDouble(EqualWaits::ownNanos).sorted().toArray();
+                calls.stream().mapToDouble(call -> nanos(call, wait)).sorted().toArray();
         double median = times.length == 0 ? 0 : times[times.length / 2];
         long same = Arrays.stream(times)
                 .filter(nanos -> Math.abs(nanos - median) <= SAME * median)
@@ -64,25 +64,28 @@ public final class EqualWaits {
     }
 
     /** Returns the ended calls that spent most of their time outside of operations in the given wait. */
-    private static List<EndedCall> callsIn(ExcessTime excess, Part wait) {
+    public static List<EndedCall> callsIn(ExcessTime excess, Part wait) {
         return excess.accounts.stream()
                 .filter(counted ->
                         counted.call().ledger().isEnded() && counted.times().of(wait) > 0)
-                .filter(counted -> 2 * counted.times().of(wait) >= ownNanos(counted.call()))
+                .filter(counted -> 2 * counted.times().of(wait) >= nanos(counted.call(), wait))
                 .map(ExcessTime.Counted::call)
                 .toList();
     }
 
     /** Returns the times that ended calls spent outside of operations, mostly in the given wait, in nanoseconds. */
     static double[] nanosOf(ExcessTime excess, Part wait) {
-        return callsIn(excess, wait).stream().mapToDouble(EqualWaits::ownNanos).toArray();
+        return callsIn(excess, wait).stream()
+                .mapToDouble(call -> nanos(call, wait))
+                .toArray();
     }
 
     /**
-     * Returns the time that the call spent outside of measured operations, in nanoseconds. The examined wait is part of
-     * this time.
+     * Returns the time that the call spent outside of measured operations with a thread, or without a thread if the
+     * wait is one for asynchronous work, in nanoseconds. The examined wait is part of this time.
      */
-    private static double ownNanos(EndedCall call) {
-        return call.ledger().nanos(Phase.OWN, call.endedNanos());
+    private static double nanos(EndedCall call, Part wait) {
+        Phase phase = wait.kind() == Part.Kind.ELSEWHERE ? Phase.UNATTRIBUTED : Phase.OWN;
+        return call.ledger().nanos(phase, call.endedNanos());
     }
 }

@@ -68,6 +68,11 @@ public final class ResultTimers {
                 .orElse(null);
     }
 
+    /** Returns the timer of the given class; null if it has none. */
+    public static @Nullable Timer of(Class<?> type) {
+        return in(type.getName());
+    }
+
     private static String outermost(String name) {
         int nested = name.indexOf('$');
         return nested < 0 ? name : name.substring(0, nested);

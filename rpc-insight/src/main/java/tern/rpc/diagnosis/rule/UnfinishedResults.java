@@ -114,7 +114,8 @@ public record UnfinishedResults(String method, @Nullable String place, boolean i
                                         + Times.millis(longest) + " ms");
     }
 
-    private static @Nullable String place(String method, EndedCall call) {
+    /** Returns the code of the asynchronous method with its lines; null if it is unknown. */
+    public static @Nullable String place(String method, EndedCall call) {
         LaterResult later = call.ledger().laterResult();
         Class<?> code = later == null ? null : later.code();
         return code == null || Proxy.isProxyClass(code)

@@ -1,14 +1,19 @@
 package tern.rpc.diagnosis.text;
 
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.LaterResult;
+import tern.rpc.diagnosis.account.EndedCall;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.cause.Cause.Change;
 import tern.rpc.diagnosis.cause.Cause.Where;
 import tern.rpc.diagnosis.cause.CauseDescription;
 import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
+import tern.rpc.diagnosis.rule.EqualWaits;
 import tern.rpc.diagnosis.rule.LostResults;
+import tern.rpc.diagnosis.rule.ResultTimers;
 import tern.rpc.diagnosis.rule.UnfinishedResults;
 import tern.rpc.pool.ApplicationCode;
 
@@ -25,6 +30,10 @@ final class AsynchronousResults {
             return unfinished(unfinished);
         }
         String lost = LostResults.fact(evidence, excess, wait);
+        EqualWaits.Equal equal = EqualWaits.of(excess, wait);
+        if (lost == null && equal != null && equal.areSuccessful()) {
+            return delayed(equal, excess, wait);
+        }
         return new CauseDescription(
                 "OTHER THREADS",
                 "asynchronous work",
@@ -36,6 +45,33 @@ final class AsynchronousResults {
                                         + " also if code fails (completeExceptionally), and with a timeout (orTimeout): "
                                         + lost.replaceFirst(CodeText.WORD, "")),
                 line == null ? List.of() : List.of("line     " + ApplicationCode.shown(line)));
+    }
+
+    /** Returns the cause description for results that come after a fixed delay. */
+    private static CauseDescription delayed(EqualWaits.Equal equal, ExcessTime excess, Part wait) {
+        EndedCall call = EqualWaits.callsIn(excess, wait).get(0);
+        String place = UnfinishedResults.place(call.method(), call);
+        LaterResult later = call.ledger().laterResult();
+        Class<?> code = later == null ? null : later.code();
+        ResultTimers.Timer timer = code == null ? null : ResultTimers.of(code);
+        List<String> facts = new ArrayList<>();
+        if (place != null) {
+            facts.add("code     " + place);
+        }
+        facts.add("equal    " + equal.text() + ", as if a timeout or a fixed delay ended them");
+        return new CauseDescription(
+                "OTHER THREADS",
+                "asynchronous work",
+                Change.of(
+                        Where.CODE,
+                        "shorten the fixed delay after which the result of " + call.method() + " is completed"
+                                + (place == null ? "" : ", in " + place + " or code that it calls")
+                                + (timer == null
+                                        ? " (completeOnTimeout, orTimeout, delayedExecutor, or a task of a scheduler)"
+                                        : ", probably by " + (timer.isMethod() ? "" : "a task of ") + timer.name())
+                                + ": " + equal.text() + " and end without a failure; if no code delays the result, find"
+                                + " out which peer always answers after this time"),
+                facts);
     }
 
     private static CauseDescription unfinished(UnfinishedResults results) {
