@@ -36,8 +36,7 @@ class LaterResultTest {
                 RpcClient client = RpcClient.builder().transport(transport).build()) {
             server.start();
             CompletableFuture<String> answer = client.refer(ServiceReference.to(
-                                    LaterService.class,
-                                    new StaticEndpoints(List.of(new Endpoint("memory", 0))))
+                                    LaterService.class, new StaticEndpoints(List.of(new Endpoint("memory", 0))))
                             .protocol(InMemoryTransport.PROTOCOL)
                             .build())
                     .later();

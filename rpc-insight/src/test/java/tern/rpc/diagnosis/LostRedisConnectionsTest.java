@@ -44,8 +44,10 @@ class LostRedisConnectionsTest {
             shop.second(() -> {
                 for (int i = 0; i < 20; i++) {
                     shop.call(
-                            Shop.PLACE, 0, new JedisExhaustedPoolException(), call -> call.own(2)
-                                    .in(Phase.REDIS_CONNECTION, "jedis", 200));
+                            Shop.PLACE,
+                            0,
+                            new JedisExhaustedPoolException(),
+                            call -> call.own(2).in(Phase.REDIS_CONNECTION, "jedis", 200));
                 }
                 for (int i = 0; i < 40; i++) {
                     shop.call("OrderService.list", 0, call -> call.own(2));

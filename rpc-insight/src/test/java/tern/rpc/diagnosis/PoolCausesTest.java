@@ -519,4 +519,46 @@ class PoolCausesTest {
                 .contains("threads for the executor")
                 .contains("its core size and its maximum");
     }
+
+    /** An exception with the name of the exceptions of a Redis client, thrown by code of the application. */
+    private static final class RedisConnectionFailureException extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        RedisConnectionFailureException() {
+            super("Could not get a resource from the pool");
+            setStackTrace(new StackTraceElement[] {new StackTraceElement("shop.Numbers", "next", "Numbers.java", 20)});
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 2})
+    void redisConnectionsThatNoCallUsesAreLostIfTheWaitsEndInTimeouts(int waiting) {
+        boolean[] full = {false};
+        shop.pools.add(() -> PoolSnapshot.builder("jedis", PoolKind.REDIS, 50)
+                .now(full[0] ? 50 : 1, full[0] ? 0 : 49, full[0] ? waiting : 0)
+                .counts(4_000, full[0] ? shop.now() / 100_000_000 : 0)
+                .sums(Duration.ZERO, Duration.ofMillis(4_000))
+                .settings(
+                        List.of(new PoolSetting("jedis.max-total", "50", PoolSetting.Source.USER, PoolSetting.Use.MAX)))
+                .build());
+        shop.healthy(call -> call.own(2).in(Phase.REDIS, "INCR number:*", 1));
+        full[0] = true;
+        for (int second = 0; second < 6; second++) {
+            shop.second(() -> {
+                for (int i = 0; i < 4; i++) {
+                    shop.call(
+                            Shop.PLACE,
+                            0,
+                            new RedisConnectionFailureException(),
+                            call -> call.own(1).in(Phase.REDIS_CONNECTION, "jedis", 200));
+                }
+            });
+        }
+
+        Cause first = first(shop.diagnosis());
+
+        assertThat(first.title()).as(shop.diagnosis().text()).isEqualTo("NOT GIVEN BACK: jedis");
+        assertThat(first.change().text()).contains("such as Numbers.next:20");
+        assertThat(shop.diagnosis().text()).doesNotContain("does not answer");
+    }
 }

@@ -3,6 +3,7 @@ package tern.rpc.diagnosis.calls;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
@@ -132,6 +133,32 @@ public final class UsualRuns {
     public boolean isKnown(String method) {
         Method known = methods.get(method);
         return known != null && known.recorded >= MIN_CALLS;
+    }
+
+    /**
+     * Returns the share of calls that usually run a chosen operation, among the calls that run any operation of the
+     * given kind and store. The share is an upper limit, because a call may run several chosen operations. Returns -1 if
+     * the operations are unknown.
+     *
+     * @param ofStore returns whether an operation with the given name belongs to the store
+     */
+    public double shareOfCalls(Phase phase, Predicate<String> ofStore, Predicate<String> chosen) {
+        double users = 0;
+        double choosing = 0;
+        for (Method method : methods.values()) {
+            double all = 0;
+            double some = 0;
+            for (Map.Entry<Operation, Runs> entry : method.runs.entrySet()) {
+                String name = entry.getKey().name();
+                if (entry.getKey().phase() == phase && !name.isEmpty() && ofStore.test(name)) {
+                    all += entry.getValue().count;
+                    some += chosen.test(name) ? entry.getValue().count : 0;
+                }
+            }
+            users += Math.min(method.calls, all);
+            choosing += Math.min(method.calls, some);
+        }
+        return users <= 0 ? -1 : choosing / users;
     }
 
     /**

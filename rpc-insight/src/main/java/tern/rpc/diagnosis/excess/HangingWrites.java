@@ -153,11 +153,14 @@ public final class HangingWrites {
                 .orElse(0);
         Set<String> reads =
                 all.keySet().stream().filter(name -> !Statements.isWrite(name)).collect(Collectors.toSet());
-        boolean areQuick = reads.stream().allMatch(name -> longer(name, Objects.requireNonNull(all.get(name))) <= LITTLE * smallest);
+        boolean areQuick = reads.stream()
+                .allMatch(name -> longer(name, Objects.requireNonNull(all.get(name))) <= LITTLE * smallest);
         if (!areQuick) {
             return false;
         }
-        int executed = hanging.stream().mapToInt(name -> Objects.requireNonNull(all.get(name)).count).sum();
+        int executed = hanging.stream()
+                .mapToInt(name -> Objects.requireNonNull(all.get(name)).count)
+                .sum();
         boolean isAnyKnown = reads.stream().anyMatch(name -> operations.usualNamed(Phase.SQL, name) > 0);
         return isAnyKnown || Math.pow(1 - shareOfReaders(store), executed) <= UNLIKELY;
     }

@@ -14,6 +14,7 @@ import tern.rpc.diagnosis.cause.Cause.Where;
 import tern.rpc.diagnosis.excess.TimeOuts.TooShort;
 import tern.rpc.diagnosis.failure.AnswerTimes;
 import tern.rpc.diagnosis.failure.FailurePart;
+import tern.rpc.diagnosis.failure.StatedLimits;
 import tern.rpc.diagnosis.failure.TimeLimit;
 import tern.rpc.diagnosis.failure.WaitLimits;
 
@@ -47,6 +48,7 @@ final class TimeOutText {
                 + (awaited.isEmpty() ? "" : "the code waits for " + awaited + "; ")
                 + (limit > 0 ? "it gives up after " + Times.millis(limit) + " ms; " : "")
                 + "the whole calls " + times(failed)
+                + ofDatabase(failed)
                 + (SET_BY.containsKey(exception) ? "; the timeout is set by " + SET_BY.get(exception) : "");
         return new TooShort(part.name(), Change.of(Where.CODE, text), List.of());
     }
@@ -127,8 +129,22 @@ final class TimeOutText {
         if (!place.isEmpty()) {
             return "; the timeout is set in " + place;
         }
+        String database = ofDatabase(failed);
+        if (!database.isEmpty()) {
+            return database;
+        }
         String property = ofProperty(phase, timeout);
         return property.isEmpty() ? "" : "; the timeout is " + property;
+    }
+
+    /** Returns text that names the setting of the database that ended a statement; empty if there is none. */
+    private static String ofDatabase(TimedOutCalls failed) {
+        String setting = failed.first(StatedLimits::databaseSetting);
+        return setting.isEmpty()
+                ? ""
+                : "; the timeout is the setting " + setting
+                        + " of the database: raise it on the server, for the user or"
+                        + " for the session, or remove the query timeout of the statement if the driver sets it";
     }
 
     /** Returns the limit and the property that set a timeout of the given time; empty if it is unknown. */

@@ -1,9 +1,12 @@
 package tern.rpc.diagnosis.failure;
 
+import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.account.EndedCall;
 
 /**
@@ -19,7 +22,27 @@ public final class StatedLimits {
     private static final Pattern COMMAND =
             Pattern.compile("^Command timed out after (\\d{1,15}) (millisecond|second|minute)\\(s\\)");
 
+    /** The settings with which databases limit the time of statements, by the text of their messages. */
+    private static final Map<String, String> SETTINGS = Map.of(
+            "max_statement_time exceeded", "max_statement_time",
+            "maximum statement execution time exceeded", "max_execution_time",
+            "canceling statement due to statement timeout", "statement_timeout");
+
     private StatedLimits() {}
+
+    /** Returns the setting of the database that ended a statement of the call; null if no exception states it. */
+    public static @Nullable String databaseSetting(EndedCall call) {
+        Throwable failure = call.failure();
+        for (Throwable one : failure == null ? List.<Throwable>of() : Exceptions.chain(failure)) {
+            String message = String.valueOf(one.getMessage());
+            for (Map.Entry<String, String> setting : SETTINGS.entrySet()) {
+                if (message.contains(setting.getKey())) {
+                    return setting.getValue();
+                }
+            }
+        }
+        return null;
+    }
 
     /** Returns the time limit that ended an operation of the call, in nanoseconds; -1 if no exception states it. */
     public static double nanos(EndedCall call) {

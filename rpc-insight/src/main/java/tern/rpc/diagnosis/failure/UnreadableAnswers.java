@@ -38,22 +38,23 @@ public final class UnreadableAnswers {
     private static final Set<String> OF_BODIES = Set.of("HttpMessageNotReadableException", "DecodingException");
 
     /** Exceptions about the request that this process got. */
-    private static final Set<String> OF_REQUESTS =
-            Set.of("ServerWebInputException", "UnsupportedMediaTypeStatusException", "HttpMediaTypeNotSupportedException");
+    private static final Set<String> OF_REQUESTS = Set.of(
+            "ServerWebInputException", "UnsupportedMediaTypeStatusException", "HttpMediaTypeNotSupportedException");
 
     private static final Pattern OF_JSON = Pattern.compile("^(MismatchedInput|UnrecognizedProperty|InvalidFormat"
             + "|InvalidTypeId|ValueInstantiation|StreamRead|UnexpectedEndOfInput|JsonParse|JsonEOF|JsonMapping|JsonSyntax"
             + "|JsonParsing|JsonDecoding|JsonData|JsonEncoding|MalformedJson|JSON)Exception$");
 
     /** Exceptions about JSON that is valid, but does not fit the class into which it is read. */
-    private static final Pattern OF_CLASS =
-            Pattern.compile("(MismatchedInput|UnrecognizedProperty|InvalidFormat|InvalidTypeId|ValueInstantiation|JsonData)");
+    private static final Pattern OF_CLASS = Pattern.compile(
+            "(MismatchedInput|UnrecognizedProperty|InvalidFormat|InvalidTypeId|ValueInstantiation|JsonData)");
 
-    private static final Pattern CONTENT_TYPE = Pattern.compile(
-            "(?:[Cc]ontent[ -][Tt]ype|media type)(?: \\[| '|=)([\\w.+-]+/[\\w.+*-]+)?[^\\]',]*");
+    private static final Pattern CONTENT_TYPE =
+            Pattern.compile("(?:[Cc]ontent[ -][Tt]ype|media type)(?: \\[| '|=)([\\w.+-]+/[\\w.+*-]+)?[^\\]',]*");
 
     /** Matches the character with which HTML and XML begin, in the message of a JSON parser. */
-    private static final Pattern TAG = Pattern.compile("[Uu]nexpected character \\('<'|(?i:<!doctype|<html|<head|<body|<\\?xml)");
+    private static final Pattern TAG =
+            Pattern.compile("[Uu]nexpected character \\('<'|(?i:<!doctype|<html|<head|<body|<\\?xml)");
 
     /** Matches the status in the name of a failed exchange. */
     private static final Pattern FAILED_STATUS = Pattern.compile("\\((429|5\\d\\d)\\)$");
@@ -137,7 +138,8 @@ public final class UnreadableAnswers {
         if (chain.stream().anyMatch(one -> OF_CLIENTS.contains(simpleName(one)))) {
             return true;
         }
-        boolean isOfJson = chain.stream().anyMatch(one -> OF_JSON.matcher(simpleName(one)).find());
+        boolean isOfJson =
+                chain.stream().anyMatch(one -> OF_JSON.matcher(simpleName(one)).find());
         boolean isOfBody = chain.stream().anyMatch(one -> OF_BODIES.contains(simpleName(one)));
         if (!isOfJson && !isOfBody) {
             return false;

@@ -174,7 +174,12 @@ public record PoolVerdict(
         boolean lends = snapshot.kind() != PoolKind.EXECUTOR && snapshot.kind() != PoolKind.WORKERS;
         // The recorded holders of a Redis pool do not include calls, so it is unknown which calls hold its connections.
         boolean unknown = snapshot.kind() != PoolKind.JDBC || !pool.recordsHolders();
-        if (lends && unknown && waits && snapshot.active() >= size && needed >= 0 && needed < HALF * size) {
+        if (lends
+                && unknown
+                && (waits || waitsMuch)
+                && snapshot.active() >= size
+                && needed >= 0
+                && needed < HALF * size) {
             facts.add(String.format(
                     Locale.ROOT,
                     "proof    %d are in use, but the recorded uses explain only %.1f",
@@ -207,7 +212,7 @@ public record PoolVerdict(
         // busy on average.
         if (needed > FULL * size
                 || (waitsMuch && needed >= 0)
-                || (snapshot.waiting() > 0 && snapshot.active() >= size)) {
+                || ((snapshot.waiting() > 0 || waitsMuch) && snapshot.active() >= size)) {
             return new PoolVerdict(pool, Reason.TOO_SMALL, null, null, facts);
         }
         return new PoolVerdict(pool, Reason.UNKNOWN, null, null, facts);

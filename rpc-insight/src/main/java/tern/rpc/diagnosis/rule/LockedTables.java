@@ -24,7 +24,8 @@ import tern.rpc.diagnosis.sample.Statements;
 /**
  * Finds a locked table: running statements on one table hang, while the database answers other statements. As soon as
  * the hanging statements occupy all connections, the database gets no other statements. The database then seems to be
- * dead. Therefore this class checks whether the database has answered since the first statement began to hang.
+ * dead. Therefore this class checks whether the database has answered since the first statement began to hang. If it has
+ * not, the table counts as locked only if statements on other tables would very likely hang in a dead database, too.
  */
 public final class LockedTables {
 
@@ -47,6 +48,12 @@ public final class LockedTables {
      * of the latency target. An answer is recorded only when its call ends.
      */
     private static final double RECORDED_TARGETS = 2;
+
+    /**
+     * If the database has answered nothing since the first statement hangs, a table counts as locked only if the
+     * probability that all calls hang on this table in a dead database is at most {@value}.
+     */
+    private static final double CHANCE = 0.05;
 
     /** The views in which databases show which session holds a lock. */
     static final String SESSIONS = "PostgreSQL: pg_blocking_pids(pid) in pg_stat_activity; MySQL and MariaDB:"
@@ -74,12 +81,14 @@ public final class LockedTables {
      * A table, and the statements that wait for it.
      *
      * @param sinceNanos the time when the first of them began
+     * @param answers the evidence that the database answers statements on other tables
      */
-    private record Locked(String table, Set<String> statements, int calls, long sinceNanos, long longestNanos) {}
+    private record Locked(
+            String table, Set<String> statements, int calls, long sinceNanos, long longestNanos, String answers) {}
 
     /**
      * Returns whether the statements that hang in the given data source wait for a locked table or for locked rows of
-     * one table. Returns false if the database has answered no statement since the first of them began to hang.
+     * one table. Returns false if nothing shows that the database would answer other statements.
      *
      * @param store the data source; empty if there is only one
      */
@@ -101,7 +110,8 @@ public final class LockedTables {
     private @Nullable Locked find(String store) {
         List<Hanging> hanging = hanging(store);
         String table = tableOf(hanging);
-        if (table == null || !hasAnsweredMeanwhile(store, hanging)) {
+        String answers = table == null ? "" : answers(store, table, hanging);
+        if (table == null || answers.isEmpty()) {
             return null;
         }
         Set<String> names = new TreeSet<>();
@@ -114,7 +124,34 @@ public final class LockedTables {
                 longest = Math.max(longest, one.call().endedNanos() - one.begunNanos());
             }
         }
-        return new Locked(table, names, count(hanging, one -> one.uses(table)), since, longest);
+        return new Locked(table, names, count(hanging, one -> one.uses(table)), since, longest, answers);
+    }
+
+    /** Returns the evidence that the database answers statements on other tables; empty if there is none. */
+    private String answers(String store, String table, List<Hanging> hanging) {
+        if (hasAnsweredMeanwhile(store, hanging)) {
+            return "the database answered other statements meanwhile";
+        }
+        double share = evidence.usual()
+                .runs()
+                .shareOfCalls(
+                        Phase.SQL, name -> OperationNames.store(name).equals(store), name -> mayWaitFor(table, name));
+        boolean areOthers = hanging.stream().anyMatch(one -> !mayWaitFor(table, one.statement()));
+        // If calls usually do not use the table, they run new statements, and their usual statements prove nothing.
+        return areOthers || share <= 0 || Math.pow(share, hanging.size()) > CHANCE
+                ? ""
+                : String.format(
+                        Locale.ROOT,
+                        "no read of another table hangs, and %.0f %% of the calls usually run only such reads",
+                        100 * (1 - share));
+    }
+
+    /**
+     * Returns whether the statement may wait for a lock on the table. A statement that writes to another table may wait
+     * for it, too, because of a foreign key or a trigger.
+     */
+    private static boolean mayWaitFor(String table, String statement) {
+        return Statements.tables(statement).contains(table) || Statements.isWrite(statement);
     }
 
     /**
@@ -210,10 +247,11 @@ public final class LockedTables {
                 true,
                 List.of(String.format(
                         Locale.ROOT,
-                        "waiting  %d calls, up to %s ms: %s; the database answered other statements meanwhile",
+                        "waiting  %d calls, up to %s ms: %s; %s",
                         locked.calls(),
                         Times.millis((double) locked.longestNanos()),
-                        String.join("; ", locked.statements()))));
+                        String.join("; ", locked.statements()),
+                        locked.answers())));
     }
 
     private static boolean mayWaitForRow(String statement) {

@@ -341,13 +341,15 @@ final class PoolRules extends Rule {
 
     /**
      * Returns the mean number of connections in use. If none was taken in the observed period, returns the current
-     * number, because the same connections have then been in use all the time.
+     * number, because the same connections have then been in use all the time. Calls with a short wait limit are often
+     * all gone when the pool is read, so a full pool counts even if no call waits at this moment.
      */
     private double inUse(ObservedPool pool) {
+        PoolSnapshot now = pool.now();
         return pool.holdNanos() >= 0
                 ? pool.since().taken() / evidence.seconds() * pool.holdNanos() / 1e9
-                : pool.now().waiting() > 0 || pool.since().taken() == 0
-                        ? pool.now().active()
+                : now.waiting() > 0 || pool.since().taken() == 0 || now.active() >= now.effectiveMax()
+                        ? now.active()
                         : -1;
     }
 

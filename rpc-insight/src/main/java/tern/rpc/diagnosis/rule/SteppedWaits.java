@@ -82,8 +82,7 @@ public final class SteppedWaits {
         return acks != null ? acks : lostSegments(evidence, times, place);
     }
 
-    private static @Nullable String delayedAcks(
-            Evidence evidence, ExcessTime excess, Part wait, String place) {
+    private static @Nullable String delayedAcks(Evidence evidence, ExcessTime excess, Part wait, String place) {
         List<SocketWaits.Pair> pairs = excess.accounts.stream()
                 .map(counted -> evidence.samples().get(counted.call().ledger()))
                 .flatMap(call -> call == null ? Stream.empty() : pairsOf(call, wait))

@@ -5,6 +5,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -22,6 +23,7 @@ import tern.rpc.diagnosis.cause.CauseDescription;
 import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.Operations;
+import tern.rpc.diagnosis.failure.FailurePart;
 import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.pool.StalledServers;
 import tern.rpc.diagnosis.remedy.Remedy;
@@ -304,9 +306,24 @@ final class PoolText {
             return "the code that sends " + failing;
         }
         StackTraceElement seen = line == null ? waiting : line;
-        return seen == null
-                ? "the code that takes them"
-                : "the code that takes them, such as " + ApplicationCode.shown(seen);
+        // The stacks of virtual threads cannot be read, but the exceptions of refused calls show who asks.
+        String place = seen == null ? refusedIn(kind) : ApplicationCode.shown(seen);
+        return place == null ? "the code that takes them" : "the code that takes them, such as " + place;
+    }
+
+    /** Returns a line in which a call failed because it got no connection; null if there is none. */
+    private @Nullable String refusedIn(PoolKind kind) {
+        return excess.accounts.stream()
+                .filter(counted -> counted.times().sum(part -> isOf(kind, part)) > 0)
+                .map(counted -> FailurePart.placeOf(counted.call()))
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(null);
+    }
+
+    private boolean isOf(PoolKind kind, Part part) {
+        PoolVerdict verdict = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
+        return verdict != null && verdict.pool().now().kind() == kind;
     }
 
     /**

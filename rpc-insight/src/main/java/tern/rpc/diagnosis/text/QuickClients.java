@@ -56,9 +56,7 @@ final class QuickClients {
     @Nullable
     CauseDescription describe(String store, Set<String> slow, List<String> facts) {
         Map<String, Commands> clients = new TreeMap<>();
-        Stream.concat(
-                        excess.goodDuringMiss().stream(),
-                        excess.accounts.stream().map(ExcessTime.Counted::call))
+        Stream.concat(excess.goodDuringMiss().stream(), excess.accounts.stream().map(ExcessTime.Counted::call))
                 .flatMap(call -> call.ledger().named().stream())
                 .filter(entry -> isOfOtherClient(entry, store, slow))
                 .forEach(entry -> add(clients, entry));
@@ -97,8 +95,7 @@ final class QuickClients {
     private void add(Map<String, Commands> clients, NamedTimes.Entry entry) {
         double usually = operations.usualNamed(Phase.REDIS, entry.name());
         if (usually > 0) {
-            Commands commands =
-                    clients.computeIfAbsent(OperationNames.store(entry.name()), name -> new Commands());
+            Commands commands = clients.computeIfAbsent(OperationNames.store(entry.name()), name -> new Commands());
             commands.count += entry.count();
             commands.nanos += entry.nanos();
             commands.usually += usually * entry.count();

@@ -174,9 +174,7 @@ final class RedisText {
     private String unsent() {
         boolean isShared =
                 evidence.pools().stream().noneMatch(pool -> pool.now().kind() == PoolKind.REDIS);
-        return isShared
-                ? "; if it answers other clients quickly, look for " + QuickClients.UNSENT
-                : "";
+        return isShared ? "; if it answers other clients quickly, look for " + QuickClients.UNSENT : "";
     }
 
     /**

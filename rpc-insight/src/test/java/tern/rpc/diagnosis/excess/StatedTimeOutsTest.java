@@ -7,6 +7,8 @@ import java.net.SocketTimeoutException;
 import java.sql.SQLTimeoutException;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import tern.rpc.Phase;
 import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
@@ -118,6 +120,33 @@ class StatedTimeOutsTest {
         assertThat(DiagnosisText.title(first(querying.diagnosis())))
                 .as(querying.diagnosis().text())
                 .isEqualTo("TIMEOUT TOO SHORT: select * from rate where room=?");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "max_statement_time, Query execution was interrupted (max_statement_time exceeded)",
+        "max_execution_time, 'Query execution was interrupted, maximum statement execution time exceeded'",
+        "statement_timeout, ERROR: canceling statement due to statement timeout",
+    })
+    void settingOfTheDatabaseThatEndsStatementsIsNamed(String setting, String message) {
+        Shop querying =
+                new Shop().healthy(call -> call.own(2).in(Phase.SQL, "select sum(total) from invoice where a=?", 20));
+        for (int i = 0; i < 6; i++) {
+            querying.second(() -> {
+                for (int call = 0; call < 40; call++) {
+                    querying.call(
+                            Shop.PLACE,
+                            0,
+                            new SQLTimeoutException(message),
+                            steps -> steps.own(2).in(Phase.SQL, "select sum(total) from invoice where a=?", 3));
+                }
+            });
+        }
+
+        Cause first = first(querying.diagnosis());
+
+        assertThat(first.kind()).as(querying.diagnosis().text()).isEqualTo("TIMEOUT TOO SHORT");
+        assertThat(first.change().text()).contains("the setting " + setting + " of the database");
     }
 
     private static class RedisException extends RuntimeException {

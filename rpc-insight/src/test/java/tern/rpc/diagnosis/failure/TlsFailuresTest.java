@@ -53,7 +53,9 @@ class TlsFailuresTest {
         Throwable failure = handshake(new CertificateNotYetValidException("NotBefore: Sat Dec 05 00:00:00 CET 2026"));
 
         assertThat(reasonOf(failure)).isEqualTo("certificate not valid before 2026-12-04");
-        assertThat(adviceOn(failure)).startsWith("correct the clock of this machine").contains("2026-12-04");
+        assertThat(adviceOn(failure))
+                .startsWith("correct the clock of this machine")
+                .contains("2026-12-04");
     }
 
     @Test

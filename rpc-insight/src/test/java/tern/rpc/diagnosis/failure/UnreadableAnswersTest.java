@@ -194,16 +194,16 @@ class UnreadableAnswersTest {
 
     @Test
     void errorPageThatOwnCodeReadsHasItsStatus() {
-        Cause first = firstCause(
-                new JsonParseException(TAG), call -> call.own(1).in(Phase.HTTP, PREMIUM + " (503)", 6));
+        Cause first =
+                firstCause(new JsonParseException(TAG), call -> call.own(1).in(Phase.HTTP, PREMIUM + " (503)", 6));
 
         assertThat(DiagnosisText.title(first)).endsWith(PREMIUM + ": answers HTML or XML, status 503");
     }
 
     @Test
     void jsonThatMayComeFromAStoreIsNotTheAnswerOfAPeer() {
-        Consumer<Shop.Steps> steps = call ->
-                call.own(1).in(Phase.HTTP, PREMIUM, 6).in(Phase.REDIS, "GET premium:*", 1);
+        Consumer<Shop.Steps> steps =
+                call -> call.own(1).in(Phase.HTTP, PREMIUM, 6).in(Phase.REDIS, "GET premium:*", 1);
 
         assertThat(firstCause(new JsonParseException("Unexpected end-of-input"), steps)
                         .kind())

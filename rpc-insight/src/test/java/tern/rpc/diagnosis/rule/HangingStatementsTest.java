@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static tern.rpc.diagnosis.Shop.USUAL;
 import static tern.rpc.diagnosis.Shop.first;
 
+import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import tern.rpc.CallLedger;
@@ -27,7 +29,7 @@ import tern.rpc.pool.PoolSource;
  */
 class HangingStatementsTest {
 
-    private final Shop shop = new Shop().healthy(USUAL);
+    private Shop shop = new Shop().healthy(USUAL);
     private final Holders holders = new Holders();
     private final Map<CallLedger, Long> hanging = new LinkedHashMap<>(); // the beginning of each hanging call
 
@@ -117,5 +119,94 @@ class HangingStatementsTest {
         Diagnosis miss = miss();
 
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).doesNotContain("does not answer");
+    }
+
+    private static final Consumer<Shop.Steps> STOCK = call -> call.own(2).in(Phase.SQL, "select a from stock", 3);
+    private static final Consumer<Shop.Steps> PRICE = call -> call.own(2).in(Phase.SQL, "select b from price", 3);
+
+    /**
+     * Serves calls of two methods whose statements use one table each, and then starts statements that hang for so long
+     * that all connections are in use and no statement is answered.
+     *
+     * @param ofStock how many of ten calls usually use the table stock
+     */
+    private Diagnosis hangsAtOnce(int ofStock, String... statements) {
+        Shop other = new Shop();
+        shop = other;
+        for (int second = 0; second < 90; second++) {
+            other.second(() -> {
+                for (int i = 0; i < 100; i++) {
+                    other.call(i % 10 < ofStock ? "Stock.read" : "Price.read", 0, i % 10 < ofStock ? STOCK : PRICE);
+                }
+            });
+        }
+        pool();
+        start(false, statements);
+        hang(Phase.JDBC_CONNECTION, null, 20);
+        Diagnosis diagnosis = miss();
+        for (int i = 0; i < 4; i++) {
+            for (int look = 0; look < 10; look++) {
+                other.diagnostician.look();
+            }
+            for (int call = 0; call < 20; call++) {
+                other.call(
+                        "Price.read",
+                        0,
+                        new SQLTransientConnectionException("hikari - Connection is not available, request timed out"),
+                        steps -> steps.own(1).in(Phase.JDBC_CONNECTION, "hikari", 2_000));
+            }
+            diagnosis = miss();
+        }
+        return diagnosis;
+    }
+
+    private static final String[] ON_STOCK = {
+        "select a from stock", "select b from stock where c=?", "select a from stock", "update stock set d=?"
+    };
+
+    @Test
+    void tableStaysLockedWhileNoStatementOnAnotherTableHangs() {
+        Diagnosis miss = hangsAtOnce(3, ON_STOCK);
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("TABLE LOCK: stock");
+        assertThat(miss.text()).doesNotContain("does not answer");
+        assertThat(first(miss).evidence()).anyMatch(line -> line.contains("no read of another table hangs"));
+        assertThat(first(miss).symptoms()).anyMatch(line -> line.contains("connection of \"hikari\""));
+    }
+
+    @Test
+    void tableStaysLockedIfWritesToOtherTablesHangToo() {
+        Diagnosis miss = hangsAtOnce(
+                3,
+                "select a from stock",
+                "select b from stock where c=?",
+                "select a from stock",
+                "select a from stock",
+                "insert into orders (stock) values (?)");
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("TABLE LOCK: stock");
+    }
+
+    @Test
+    void databaseIsGoneIfReadsOfOtherTablesHang() {
+        Diagnosis miss = hangsAtOnce(
+                3,
+                "select a from stock",
+                "select b from price",
+                "select b from stock where c=?",
+                "select a from stock");
+
+        assertThat(DiagnosisText.title(first(miss)))
+                .as(miss.text())
+                .isEqualTo("PEER FAILS: database of hikari: does not answer");
+    }
+
+    @Test
+    void databaseIsGoneIfNearlyAllCallsUseTheTableOfTheHangingStatements() {
+        Diagnosis miss = hangsAtOnce(9, ON_STOCK);
+
+        assertThat(DiagnosisText.title(first(miss)))
+                .as(miss.text())
+                .isEqualTo("PEER FAILS: database of hikari: does not answer");
     }
 }
