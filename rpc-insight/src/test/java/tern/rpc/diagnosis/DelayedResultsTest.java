@@ -18,6 +18,7 @@ class DelayedResultsTest {
 
     /** Collects questions and sends them together. */
     private static final class Batches {
+        @SuppressWarnings("unused") // the diagnosis finds the field by reflection
         private @Nullable ScheduledExecutorService clock;
     }
 
