@@ -20,6 +20,7 @@ public final class Partner {
         }
     }
 
+    /** Sleeps as retries do. The test interrupts the thread. */
     private static void pause() throws InterruptedException {
         Thread.sleep(60_000);
     }

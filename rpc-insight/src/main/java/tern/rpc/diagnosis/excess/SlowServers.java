@@ -98,9 +98,9 @@ public final class SlowServers {
     }
 
     /**
-     * Returns the names of the given operations if all of them became slower. Returns an empty set if writing statements
-     * hang and the database answers reading statements, even if late calls run hardly any of these. If another client repeatedly blocks a
-     * Redis server, returns the names of the commands waiting for it. Otherwise returns an empty set.
+     * Returns the names of the given operations if all of them became slower. Returns an empty set if writing
+     * statements hang although the database answers reading statements. If another client repeatedly blocks a Redis
+     * server, returns the names of the commands waiting for it. Otherwise returns an empty set.
      */
     private Set<String> slower(Kind kind, Phase phase, Map<String, Double> each) {
         if (kind == Kind.SQL && new HangingWrites(excess, operations).isAny(each.keySet())) {

@@ -1,14 +1,11 @@
 package tern.rpc.diagnosis.stack;
 
-import java.io.ByteArrayInputStream;
-import java.io.DataInputStream;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -39,8 +36,7 @@ final class LockingCalls {
     private static final int WIDE = 196;
     private static final int IINC = 132;
 
-    private final DataInputStream in;
-    private final Map<Integer, Object> constants = new HashMap<>();
+    private final ClassFile file;
     private final Map<String, List<Use>> uses = new HashMap<>(); // by the name of the method
 
     /**
@@ -67,120 +63,38 @@ final class LockingCalls {
         }
     }
 
-    /** A field or method, with its class and descriptor. */
-    private record Member(String owner, String name, String type) {}
-
-    /** The indexes of two other constants. */
-    private record Pair(int first, int second) {}
-
-    private LockingCalls(byte[] classFile) {
-        this.in = new DataInputStream(new ByteArrayInputStream(classFile));
+    private LockingCalls(ClassFile file) {
+        this.file = file;
     }
 
     /** Returns the uses of locks in each method, by the method's name. Overloaded methods share a name. */
     static Map<String, List<Use>> read(byte[] classFile) throws IOException {
-        LockingCalls calls = new LockingCalls(classFile);
-        calls.readClass();
+        LockingCalls calls = new LockingCalls(ClassFile.read(classFile));
+        for (ClassFile.Method method : calls.file.methods()) {
+            if ((method.access() & SYNCHRONIZED) != 0) {
+                calls.add(method, Use.ofMonitor(0, true));
+            }
+            calls.addUses(method);
+        }
         return calls.uses;
     }
 
-    private void readClass() throws IOException {
-        in.skipNBytes(8); // the magic number and the version
-        readConstants();
-        in.skipNBytes(6); // the access flags and the names of this class and its superclass
-        in.skipNBytes(2L * in.readUnsignedShort());
-        for (int fields = in.readUnsignedShort(); fields > 0; fields--) {
-            in.skipNBytes(6);
-            skipAttributes();
-        }
-        for (int methods = in.readUnsignedShort(); methods > 0; methods--) {
-            int access = in.readUnsignedShort();
-            String name = text(in.readUnsignedShort());
-            in.skipNBytes(2);
-            if ((access & SYNCHRONIZED) != 0) {
-                uses.computeIfAbsent(name, key -> new ArrayList<>()).add(Use.ofMonitor(0, true));
-            }
-            for (int attributes = in.readUnsignedShort(); attributes > 0; attributes--) {
-                if (text(in.readUnsignedShort()).equals("Code")) {
-                    readCode(name);
-                } else {
-                    in.skipNBytes(Integer.toUnsignedLong(in.readInt()));
-                }
-            }
-        }
+    private void add(ClassFile.Method method, Use use) {
+        uses.computeIfAbsent(method.name(), key -> new ArrayList<>()).add(use);
     }
 
-    private void readConstants() throws IOException {
-        int count = in.readUnsignedShort();
-        for (int i = 1; i < count; i++) {
-            int tag = in.readUnsignedByte();
-            switch (tag) {
-                case 1 -> constants.put(i, in.readUTF());
-                case 7, 8, 16, 19, 20 -> constants.put(i, new Pair(in.readUnsignedShort(), 0));
-                case 3, 4, 9, 10, 11, 12, 17, 18 ->
-                    constants.put(i, new Pair(in.readUnsignedShort(), in.readUnsignedShort()));
-                case 15 -> in.skipNBytes(3);
-                case 5, 6 -> {
-                    in.skipNBytes(8);
-                    i++; // such a constant takes two indexes
-                }
-                default -> throw new IOException("constant of an unknown kind: " + tag);
-            }
-        }
-    }
-
-    private String text(int index) {
-        return constants.get(index) instanceof String text ? text : "";
-    }
-
-    private Pair pair(int index) {
-        return constants.get(index) instanceof Pair pair ? pair : new Pair(0, 0);
-    }
-
-    private Member member(int index) {
-        Pair member = pair(index);
-        Pair nameAndType = pair(member.second);
-        return new Member(text(pair(member.first).first), text(nameAndType.first), text(nameAndType.second));
-    }
-
-    private void skipAttributes() throws IOException {
-        for (int attributes = in.readUnsignedShort(); attributes > 0; attributes--) {
-            in.skipNBytes(2);
-            in.skipNBytes(Integer.toUnsignedLong(in.readInt()));
-        }
-    }
-
-    private void readCode(String method) throws IOException {
-        in.skipNBytes(8); // the length, and the sizes of the stack and of the local variables
-        byte[] code = new byte[in.readInt()];
-        in.readFully(code);
-        in.skipNBytes(8L * in.readUnsignedShort()); // the exception table
-        TreeMap<Integer, Integer> lines = new TreeMap<>();
-        for (int attributes = in.readUnsignedShort(); attributes > 0; attributes--) {
-            boolean isLines = text(in.readUnsignedShort()).equals("LineNumberTable");
-            long length = Integer.toUnsignedLong(in.readInt());
-            if (isLines) {
-                for (int entries = in.readUnsignedShort(); entries > 0; entries--) {
-                    lines.put(in.readUnsignedShort(), in.readUnsignedShort());
-                }
-            } else {
-                in.skipNBytes(length);
-            }
-        }
-        addUses(method, code, lines);
-    }
-
-    private void addUses(String method, byte[] code, TreeMap<Integer, Integer> lines) {
-        Member field = null; // the field that the previous instruction has read
+    private void addUses(ClassFile.Method method) {
+        byte[] code = method.code();
+        ClassFile.Member field = null; // the field that the previous instruction has read
         int at = 0;
         while (at < code.length) {
             int opcode = code[at] & 0xff;
-            Use use = use(opcode, code, at, field, lines.floorEntry(at));
+            Use use = use(opcode, code, at, field, method.lines().floorEntry(at));
             if (use != null) {
-                uses.computeIfAbsent(method, key -> new ArrayList<>()).add(use);
+                add(method, use);
             }
             boolean reads = opcode == GETSTATIC || opcode == GETFIELD;
-            field = reads ? member(index(code, at)) : null;
+            field = reads ? file.member(index(code, at)) : null;
             int length = length(opcode, code, at);
             if (length <= 0) {
                 return; // an instruction that this class does not know
@@ -190,7 +104,11 @@ final class LockingCalls {
     }
 
     private @Nullable Use use(
-            int opcode, byte[] code, int at, @Nullable Member field, Map.@Nullable Entry<Integer, Integer> line) {
+            int opcode,
+            byte[] code,
+            int at,
+            ClassFile.@Nullable Member field,
+            Map.@Nullable Entry<Integer, Integer> line) {
         if (line == null) {
             return null;
         }
@@ -200,14 +118,14 @@ final class LockingCalls {
         if (opcode < INVOKEVIRTUAL || opcode > INVOKEINTERFACE) {
             return null;
         }
-        Member called = member(index(code, at));
-        boolean isView = VIEWS.matcher(called.owner).matches();
-        boolean takes = TAKES.matcher(called.name).matches() && !isView;
-        if (!LOCKS.matcher(called.owner).matches()
-                || !(takes || RELEASES.matcher(called.name).matches())) {
+        ClassFile.Member called = file.member(index(code, at));
+        boolean isView = VIEWS.matcher(called.owner()).matches();
+        boolean takes = TAKES.matcher(called.name()).matches() && !isView;
+        if (!LOCKS.matcher(called.owner()).matches()
+                || !(takes || RELEASES.matcher(called.name()).matches())) {
             return null;
         }
-        return new Use(line.getValue(), takes, field == null ? "" : field.name, field == null ? "" : field.type);
+        return new Use(line.getValue(), takes, field == null ? "" : field.name(), field == null ? "" : field.type());
     }
 
     private static int index(byte[] code, int at) {
